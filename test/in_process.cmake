@@ -58,6 +58,13 @@ if(COLLIGO_SANITIZE)   # else they go to 33, and record 64
   target_compile_definitions(colligo_warnings INTERFACE COLLIGO_TEST_MOST_RANKS=5 COLLIGO_TEST_MOST_RECORDED_RANKS=9)
 endif()
 
+# Ranks that do not know who sends to them.
+add_executable(test_sparse_all_to_all exchange/sparse_all_to_all.cpp)
+target_link_libraries(test_sparse_all_to_all PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
+target_compile_options(test_sparse_all_to_all PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
+colligo_precompile(test_sparse_all_to_all texts <catch2/catch.hpp> <boost/mpi.hpp>)
+add_test(NAME sparse_all_to_all COMMAND test_sparse_all_to_all)
+
 # What cards say of a rank's own work, against the basic blocks that it runs.
 if(NOT COLLIGO_SANITIZE)
   add_executable(test_own_work algorithm/own_work.cpp)

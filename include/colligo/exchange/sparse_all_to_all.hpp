@@ -3,20 +3,20 @@
 /// sparse_all_to_all: ranks know to whom they send, and learn who sends to them.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <concepts>
 #include <memory>
 #include <ranges>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "../arguments/call_arguments.hpp"
 #include "../arguments/forms.hpp"
 #include "../communicators/communicators.hpp"
-#include "../core/error.hpp"
+#include "../rules/policies.hpp"
 #include "letters.hpp"
+#include "received.hpp"
 #include "sparse_steps.hpp"
 #include "sparse_ways.hpp"
 #if COLLIGO_HAS_BODIES
@@ -28,56 +28,7 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// What a rank has got of the others: the messages one after the other, in ascending order of their senders. To iterate
-/// gives (rank, span of its elements).
-template <class T>
-struct received {
-  std::vector<T> data;
-  std::vector<int> sources;           ///< ascending, each once
-  std::vector<std::size_t> counts;    ///< elements of each source; 0: its messages were empty
-
-  class iterator {
-   public:
-    using value_type = std::pair<int, std::span<T const>>;
-    using difference_type = std::ptrdiff_t;
-
-    iterator() = default;
-    iterator(received const& of, std::size_t at) : of_(&of), at_(at) {}
-    value_type operator*() const { return {of_->sources[at_], {of_->data.data() + first_, of_->counts[at_]}}; }
-    iterator& operator++() { return first_ += of_->counts[at_++], *this; }
-    iterator operator++(int) {
-      iterator const now = *this;
-      return ++*this, now;
-    }
-    friend bool operator==(iterator const& a, iterator const& b) { return a.at_ == b.at_; }
-
-   private:
-    received const* of_ = nullptr;
-    std::size_t at_ = 0, first_ = 0;
-  };
-  iterator begin() const { return {*this, 0}; }
-  iterator end() const { return {*this, sources.size()}; }
-  std::size_t size() const { return sources.size(); }   ///< sources
-  bool empty() const { return sources.empty(); }
-};
-
 namespace detail {
-
-template <class Pair>
-using target_of = std::remove_cvref_t<decltype(std::get<0>(std::declval<Pair&>()))>;
-template <class Pair>
-using message_of = std::remove_cvref_t<decltype(std::get<1>(std::declval<Pair&>()))>;
-
-/// A range of (rank, contiguous range of elements).
-template <class R>
-concept addressed_messages = std::ranges::forward_range<R> && requires {
-  requires std::tuple_size<std::remove_cvref_t<std::ranges::range_reference_t<R>>>::value == 2;
-  requires std::integral<target_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
-  requires contiguous<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
-};
-template <class R>
-using element_of_messages =
-    std::ranges::range_value_t<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
 
 template <class Way>
 concept way_of_sparse = std::same_as<Way, automatic> || std::same_as<Way, named> || std::same_as<Way, counters> ||
@@ -100,114 +51,6 @@ constexpr void require_sparse_elements() {
                 "colligo: sparse_all_to_all: elements need a default constructor, because they arrive in a vector");
 }
 
-// A rank's messages, joined by target, and those that arrive.
-template <class T>
-class exchange_of final : public arrivals {
- public:
-  explicit exchange_of(endpoint& at) : at_(at) {}
-
-  template <addressed_messages Out>
-  void take(Out const& out) {
-    for (auto const& [to, values] : out) add_message(to, std::span<T const>(values));
-    join();
-  }
-  template <class Targets, class Counts>
-  void take(Targets const& targets, Counts const& counts, std::span<T const> joined) {
-    auto const n = std::ranges::size(targets);
-    if (std::ranges::size(counts) != n)
-      refuse_call("there are " + std::to_string(n) + " targets and " + std::to_string(std::ranges::size(counts)) +
-                  " counts");
-    auto count = std::ranges::begin(counts);
-    std::size_t first = 0;
-    for (auto const to : targets) {
-      auto const now = *count++;
-      if (std::cmp_less(now, 0)) refuse_call("a count is negative: " + std::to_string(now));
-      auto const length = static_cast<std::size_t>(now);
-      if (length > joined.size() - first)
-        refuse_call("the counts are larger together than the range, which has " + std::to_string(joined.size()) +
-                    " elements");
-      add_message(to, joined.subspan(first, length));
-      first += length;
-    }
-    if (first != joined.size())
-      refuse_call("the range has " + std::to_string(joined.size()) + " elements, the counts are " +
-                  std::to_string(first) + " together");
-    join();
-  }
-  std::span<outgoing_message const> out() const { return out_; }
-
-  std::byte* add(int from, std::size_t n) override {
-    in.sources.push_back(from), in.counts.push_back(n);
-    std::size_t const first = in.data.size();
-    in.data.resize(first + n);
-    return reinterpret_cast<std::byte*>(in.data.data() + first);
-  }
-  // In the order of sources; letters of one source stay in order and become one message.
-  void complete() override {
-    auto const& sources = in.sources;
-    if (std::is_sorted(sources.begin(), sources.end(), std::less_equal<>{})) return;   // each once too
-    std::vector<std::size_t> order(sources.size()), first(sources.size());
-    for (std::size_t i = 0, sum = 0; i < order.size(); sum += in.counts[i++]) order[i] = i, first[i] = sum;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sources[a] < sources[b]; });
-    received<T> sorted;
-    sorted.data.reserve(in.data.size());
-    for (std::size_t const i : order) {
-      auto const from = in.data.begin() + static_cast<std::ptrdiff_t>(first[i]);
-      sorted.data.insert(sorted.data.end(), std::make_move_iterator(from),
-                         std::make_move_iterator(from + static_cast<std::ptrdiff_t>(in.counts[i])));
-      if (!sorted.sources.empty() && sorted.sources.back() == sources[i]) sorted.counts.back() += in.counts[i];
-      else sorted.sources.push_back(sources[i]), sorted.counts.push_back(in.counts[i]);
-    }
-    in = std::move(sorted);
-  }
-
-  received<T> in;
-
- private:
-  [[noreturn]] void refuse_call(std::string const& why) const { throw argument_error(where_sparse(at_) + why); }
-
-  template <std::integral Rank>
-  void add_message(Rank to, std::span<T const> values) {
-    if (std::cmp_less(to, 0) || std::cmp_greater_equal(to, at_.size()))
-      refuse_call("message " + std::to_string(out_.size()) + " is for rank " + std::to_string(to) +
-                  ", ranks are 0 to " + std::to_string(at_.size() - 1));
-    out_.push_back({static_cast<int>(to), reinterpret_cast<std::byte const*>(values.data()), values.size()});
-  }
-  // One message for each target. Those of a single one stay where they are.
-  void join() {
-    auto const by_target = [](outgoing_message const& a, outgoing_message const& b) { return a.to < b.to; };
-    if (!std::is_sorted(out_.begin(), out_.end(), by_target)) std::stable_sort(out_.begin(), out_.end(), by_target);
-    auto const end_of = [&](std::size_t i) {
-      std::size_t j = i + 1;
-      while (j < out_.size() && out_[j].to == out_[i].to) ++j;
-      return j;
-    };
-    std::size_t several = 0, kept = 0;
-    for (std::size_t i = 0, j; i < out_.size(); i = j)
-      if ((j = end_of(i)) > i + 1)
-        for (std::size_t k = i; k < j; ++k) several += out_[k].elements;
-    joined_.reserve(several);
-    for (std::size_t i = 0, j; i < out_.size(); i = j) {
-      outgoing_message one = out_[i];
-      if ((j = end_of(i)) > i + 1) {
-        one.elements = 0;
-        one.data = reinterpret_cast<std::byte const*>(joined_.data() + joined_.size());
-        for (std::size_t k = i; k < j; ++k) {
-          auto const* const from = reinterpret_cast<T const*>(out_[k].data);
-          joined_.insert(joined_.end(), from, from + out_[k].elements);
-          one.elements += out_[k].elements;
-        }
-      }
-      out_[kept++] = one;
-    }
-    out_.resize(kept);
-  }
-
-  endpoint& at_;
-  std::vector<outgoing_message> out_;
-  std::vector<T> joined_;
-};
-
 /// All of a call but its result.
 template <class Comm, class T>
 struct sparse_exchange {
@@ -218,8 +61,8 @@ struct sparse_exchange {
   template <class... Out>
   sparse_exchange(Comm const& over, exchange_of<T>& exchange, Out const&... out)
       : comm(over), own(exchange),
-        its{state_of<Comm>::open(over), element_of<T, no_functor>, state_of<Comm>::template wire<T, no_functor, false>(),
-            {}, nullptr, false} {
+        its{.at = state_of<Comm>::open(over), .of = element_of<T, no_functor>,
+            .wire = state_of<Comm>::template wire<T, no_functor, false>(), .out = {}, .refused = nullptr} {
     its.checked = checks_calls<Comm> || (its.at.before() & agreement) != 0;
     try {
       own.take(out...);
@@ -282,7 +125,8 @@ struct sparse_exchange {
       call_arguments<collective::all_to_all_v, Comm> const second(comm);
       blocks const vector = second.blocks_of(counts, out_counts);
       std::size_t const n = joined.size();
-      second.accept(vector, std::span<T const>(joined), {0, n}, std::span(own.in.data), {n, n + own.in.data.size()})
+      std::span<T> const into(own.in.data);
+      second.accept(vector, std::span<T const>(joined), {0, n}, into, {n, n + into.size()})
           .template make<made::at_once>(no_functor{}, automatic{});
     });
   }
@@ -297,7 +141,8 @@ struct sparse_exchange {
       why.copy(words.data(), words.size() - 1);
     }
     std::span<char> const both(words);
-    here.accept_whole(std::span<char const>(both), both, refuses).template make<made::at_once>(no_functor{}, automatic{});
+    here.accept_whole(std::span<char const>(both), both, refuses)
+        .template make<made::at_once>(no_functor{}, automatic{});
     if (its.refused) std::rethrow_exception(its.refused);
     refuse_for(its.at, refuses, words.data());
   }
@@ -378,8 +223,8 @@ namespace by_name {
 /// @param comm  communicator, all of whose ranks make the call
 /// @param out   range of (rank, contiguous range of T): pairs, tuples, a map. Messages to one rank are joined in the
 ///              order given; one to oneself is copied; an empty one is delivered. May be empty.
-/// @param way   counters{}, consensus{}, dense{}, named("consensus"); automatic{}: as COLLIGO_SPARSE_ALL_TO_ALL says, or
-///              the cheapest for what the ranks sent in their latest such call, the same on all ranks
+/// @param way   counters{}, consensus{}, dense{}, named("consensus"); automatic{}: as COLLIGO_SPARSE_ALL_TO_ALL says,
+///              or the cheapest for what the ranks sent in their latest such call, the same on all ranks
 /// T travels as in other collectives, and has a default constructor.
 /// Throws argument_error if a rank is out of range; then the other ranks throw failed_elsewhere with its reason, and
 /// nothing has been sent. Throws algorithm_error (unknown name), mismatch_error (other types), and what a serialisation
@@ -401,8 +246,8 @@ received<std::ranges::range_value_t<In>> sparse_all_to_all(Comm const& comm, Tar
   return detail::exchange_now<T>(comm, way, targets, counts, std::span<T const>(joined));
 }
 
-/// The same as a request: `auto pending = isparse_all_to_all(world, out); ... for (auto [rank, values] :
-/// pending.wait())`. `out` has to live until it is complete.
+/// The same as a request: `auto pending = isparse_all_to_all(world, out);`, and later `pending.wait()` returns what has
+/// come. `out` has to live until then.
 template <communicator Comm, detail::addressed_messages Out, detail::way_of_sparse Way = automatic>
   requires detail::travels_over<detail::element_of_messages<Out>, Comm>
 [[nodiscard]] sparse_request<detail::element_of_messages<Out>> isparse_all_to_all(Comm const& comm, Out&& out,

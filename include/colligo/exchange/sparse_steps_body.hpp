@@ -14,8 +14,7 @@
 #include "../core/strings.hpp"
 #include "../engine/handles.hpp"
 #include "../engine/requests.hpp"
-#include "../rules/decide.hpp"
-#include "../rules/decide_body.hpp"
+#include "../rules/policies.hpp"
 #include "sparse_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

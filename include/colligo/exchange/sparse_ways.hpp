@@ -16,8 +16,8 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// A reduce_scatter of counters tells each rank how many messages it gets; then they go straight, and each rank takes so
-/// many, from any source.
+/// A reduce_scatter of counters tells each rank how many messages it gets; then they go straight, and each rank takes
+/// so many, from any source.
 /// Cost     ceil(lg p) alpha + 8 p beta, and k messages
 /// Needs    8 p bytes
 /// Prefer   up to some thousand ranks
@@ -54,7 +54,7 @@ struct exchange_pattern {
 
   static constexpr std::uint8_t code(std::uint64_t n) {
     if (n < 4) return static_cast<std::uint8_t>(n);
-    int const shift = std::bit_width(n) - 3;   // leaves three bits
+    int const shift = static_cast<int>(std::bit_width(n)) - 3;   // leaves three bits
     std::uint64_t const kept = (n >> shift) + ((n & ((std::uint64_t{1} << shift) - 1)) != 0);   // 4 .. 8
     return static_cast<std::uint8_t>(4 * shift + static_cast<int>(kept));
   }

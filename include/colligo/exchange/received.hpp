@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What a rank has got of the others, and its own messages, joined by target.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "../arguments/call_arguments.hpp"
+#include "../core/error.hpp"
+#include "letters.hpp"
+#include "sparse_steps.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// What a rank has got of the others: the messages one after the other, in ascending order of their senders. To iterate
+/// gives (rank, span of its elements).
+template <class T>
+struct received {
+  std::vector<T> data;
+  std::vector<int> sources;           ///< ascending, each once
+  std::vector<std::size_t> counts;    ///< elements of each source; 0: its messages were empty
+
+  class iterator {
+   public:
+    using value_type = std::pair<int, std::span<T const>>;
+    using difference_type = std::ptrdiff_t;
+
+    iterator() = default;
+    iterator(received const& of, std::size_t at) : of_(&of), at_(at) {}
+    value_type operator*() const { return {of_->sources[at_], {of_->data.data() + first_, of_->counts[at_]}}; }
+    iterator& operator++() { return first_ += of_->counts[at_++], *this; }
+    iterator operator++(int) {
+      iterator const now = *this;
+      return ++*this, now;
+    }
+    friend bool operator==(iterator const& a, iterator const& b) { return a.at_ == b.at_; }
+
+   private:
+    received const* of_ = nullptr;
+    std::size_t at_ = 0, first_ = 0;
+  };
+  iterator begin() const { return {*this, 0}; }
+  iterator end() const { return {*this, sources.size()}; }
+  std::size_t size() const { return sources.size(); }   ///< sources
+  bool empty() const { return sources.empty(); }
+};
+
+namespace detail {
+
+template <class Pair>
+using target_of = std::remove_cvref_t<decltype(std::get<0>(std::declval<Pair&>()))>;
+template <class Pair>
+using message_of = std::remove_cvref_t<decltype(std::get<1>(std::declval<Pair&>()))>;
+
+/// A range of (rank, contiguous range of elements).
+template <class R>
+concept addressed_messages = std::ranges::forward_range<R> && requires {
+  requires std::tuple_size<std::remove_cvref_t<std::ranges::range_reference_t<R>>>::value == 2;
+  requires std::integral<target_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
+  requires contiguous<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
+};
+template <class R>
+using element_of_messages =
+    std::ranges::range_value_t<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
+
+/// A rank's messages, joined by target, and those that arrive.
+template <class T>
+class exchange_of final : public arrivals {
+ public:
+  explicit exchange_of(endpoint& at) : at_(at) {}
+
+  template <addressed_messages Out>
+  void take(Out const& out) {
+    for (auto const& [to, values] : out) add_message(to, std::span<T const>(values));
+    join();
+  }
+  template <class Targets, class Counts>
+  void take(Targets const& targets, Counts const& counts, std::span<T const> joined) {
+    auto const n = std::ranges::size(targets);
+    if (std::ranges::size(counts) != n)
+      refuse_call("there are " + std::to_string(n) + " targets and " + std::to_string(std::ranges::size(counts)) +
+                  " counts");
+    auto count = std::ranges::begin(counts);
+    std::size_t first = 0;
+    for (auto const to : targets) {
+      auto const now = *count++;
+      if (std::cmp_less(now, 0)) refuse_call("a count is negative: " + std::to_string(now));
+      auto const length = static_cast<std::size_t>(now);
+      if (length > joined.size() - first)
+        refuse_call("the counts are larger together than the range, which has " + std::to_string(joined.size()) +
+                    " elements");
+      add_message(to, joined.subspan(first, length));
+      first += length;
+    }
+    if (first != joined.size())
+      refuse_call("the range has " + std::to_string(joined.size()) + " elements, the counts are " +
+                  std::to_string(first) + " together");
+    join();
+  }
+  std::span<outgoing_message const> out() const { return out_; }
+
+  std::byte* add(int from, std::size_t n) override {
+    in.sources.push_back(from), in.counts.push_back(n);
+    std::size_t const first = in.data.size();
+    in.data.resize(first + n);
+    return reinterpret_cast<std::byte*>(in.data.data() + first);
+  }
+  // In the order of sources; letters of one source stay in order and become one message.
+  void complete() override {
+    auto const& sources = in.sources;
+    if (std::is_sorted(sources.begin(), sources.end(), std::less_equal<>{})) return;   // each once too
+    std::vector<std::size_t> order(sources.size()), first(sources.size());
+    for (std::size_t i = 0, sum = 0; i < order.size(); sum += in.counts[i++]) order[i] = i, first[i] = sum;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sources[a] < sources[b]; });
+    received<T> sorted;
+    sorted.data.reserve(in.data.size());
+    for (std::size_t const i : order) {
+      auto const from = in.data.begin() + static_cast<std::ptrdiff_t>(first[i]);
+      sorted.data.insert(sorted.data.end(), std::make_move_iterator(from),
+                         std::make_move_iterator(from + static_cast<std::ptrdiff_t>(in.counts[i])));
+      if (!sorted.sources.empty() && sorted.sources.back() == sources[i]) sorted.counts.back() += in.counts[i];
+      else sorted.sources.push_back(sources[i]), sorted.counts.push_back(in.counts[i]);
+    }
+    in = std::move(sorted);
+  }
+
+  received<T> in;
+
+ private:
+  [[noreturn]] void refuse_call(std::string const& why) const { throw argument_error(where_sparse(at_) + why); }
+
+  template <std::integral Rank>
+  void add_message(Rank to, std::span<T const> values) {
+    if (std::cmp_less(to, 0) || std::cmp_greater_equal(to, at_.size()))
+      refuse_call("message " + std::to_string(out_.size()) + " is for rank " + std::to_string(to) +
+                  ", ranks are 0 to " + std::to_string(at_.size() - 1));
+    out_.push_back({static_cast<int>(to), reinterpret_cast<std::byte const*>(values.data()), values.size()});
+  }
+  // One message for each target. Those of a single one stay where they are.
+  void join() {
+    auto const by_target = [](outgoing_message const& a, outgoing_message const& b) { return a.to < b.to; };
+    if (!std::is_sorted(out_.begin(), out_.end(), by_target)) std::stable_sort(out_.begin(), out_.end(), by_target);
+    auto const end_of = [&](std::size_t i) {
+      std::size_t j = i + 1;
+      while (j < out_.size() && out_[j].to == out_[i].to) ++j;
+      return j;
+    };
+    std::size_t several = 0, kept = 0;
+    for (std::size_t i = 0, j; i < out_.size(); i = j)
+      if ((j = end_of(i)) > i + 1)
+        for (std::size_t k = i; k < j; ++k) several += out_[k].elements;
+    joined_.reserve(several);
+    for (std::size_t i = 0, j; i < out_.size(); i = j) {
+      outgoing_message one = out_[i];
+      if ((j = end_of(i)) > i + 1) {
+        one.elements = 0;
+        one.data = reinterpret_cast<std::byte const*>(joined_.data() + joined_.size());
+        for (std::size_t k = i; k < j; ++k) {
+          auto const* const from = reinterpret_cast<T const*>(out_[k].data);
+          joined_.insert(joined_.end(), from, from + out_[k].elements);
+          one.elements += out_[k].elements;
+        }
+      }
+      out_[kept++] = one;
+    }
+    out_.resize(kept);
+  }
+
+  endpoint& at_;
+  std::vector<outgoing_message> out_;
+  std::vector<T> joined_;
+};
+
+}  // namespace detail
+}  // namespace colligo

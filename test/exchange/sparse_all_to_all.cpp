@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSL-1.0
+// sparse_all_to_all over threads: random digraphs against an oracle, each way; refused arguments; requests beside other
+// calls; prices.
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include <colligo/all_reduce.hpp>
+#include <colligo/barrier.hpp>
+#include <colligo/record.hpp>
+
+#include "digraphs.hpp"
+
+using namespace colligo;
+using Catch::Matchers::Contains;
+
+#if defined(COLLIGO_TEST_MOST_RANKS)
+static std::vector<int> const numbers_of_ranks{1, 2, 3, 4, 5};
+#else
+static std::vector<int> const numbers_of_ranks{1, 2, 3, 4, 5, 6, 7, 8, 9, 33, 64};
+#endif
+
+TEST_CASE("sparse_all_to_all: each way gives what the digraph says") {
+  for (int const p : numbers_of_ranks) {
+    std::atomic<int> wrong = 0;
+    run_threads(p, [&](auto const& comm) {
+      for (char const* const way : digraphs::ways)
+        for (digraphs::kind const what : digraphs::kinds)
+          for (unsigned seed = 1; seed <= (p > 9 ? 1u : 4u); ++seed) {
+            wrong += !digraphs::is_right_by<double>(comm, way, what, seed);
+            wrong += !digraphs::is_right_by<std::string>(comm, way, what, seed);
+          }
+    });
+    INFO("p = " << p);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("sparse_all_to_all: ranks that come at any time, a hundred times") {
+  std::atomic<int> wrong = 0;
+  run_threads(4, [&](auto const& comm) {
+    std::mt19937 random(static_cast<unsigned>(comm.rank()));
+    for (unsigned run = 0; run < 100; ++run)
+      for (char const* const way : digraphs::ways) {
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
+        wrong += !digraphs::is_right_by<int>(comm, way, digraphs::kind::few, 7);
+      }
+  });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("isparse_all_to_all: several under way beside other calls, waited for in any order") {
+  std::atomic<int> wrong = 0;
+  run_threads(5, [&](auto const& comm) {
+    for (unsigned seed = 1; seed <= 20; ++seed)
+      for (char const* const way : digraphs::ways) {
+        std::vector<digraphs::own_messages<long>> own(3);
+        std::vector<digraphs::messages<long>> all;
+        std::vector<sparse_request<long>> pending;
+        for (unsigned i = 0; i < 3; ++i) {
+          all.push_back(digraphs::draw<long>(digraphs::kind::few, comm.size(), comm.rank(), 10 * seed + i, own[i]));
+          pending.push_back(isparse_all_to_all(comm, own[i], named(way)));
+          wrong += all_reduce(comm, 1, std::plus<>{}) != comm.size();
+        }
+        if (comm.rank() % 2 == 0) barrier(comm);   // others wait for it in wait()
+        for (unsigned i : {2u, 0u, 1u}) wrong += !digraphs::is_right(pending[i].wait(), all[i], comm.rank());
+        if (comm.rank() % 2 != 0) barrier(comm);
+      }
+  });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("sparse_all_to_all: arguments that one rank gives wrong are an error with its reason on all ranks") {
+  std::atomic<int> refused = 0, told = 0, later = 0;
+  auto const expect = [&](auto const& comm, auto const& call, std::string const& reason) {
+    try {
+      call();
+    } catch (argument_error const& e) {
+      std::string const all = "colligo: sparse_all_to_all on rank 1 of 3: " + reason;
+      refused += comm.rank() == 1 && e.what() == all;
+    } catch (failed_elsewhere const& e) {
+      std::string const all = "rank 1 has refused the call: " + reason;
+      told += comm.rank() != 1 && std::string(e.what()).ends_with(all);
+    }
+    later += digraphs::is_right_by<int>(comm, "automatic", digraphs::kind::few, 3);
+  };
+  run_threads(3, [&](auto const& comm) {
+    bool const bad = comm.rank() == 1;
+    for (char const* const way : digraphs::ways)
+      for (bool const request : {false, true}) {
+        std::vector<std::pair<int, std::vector<int>>> const out{{bad ? 3 : 2, {1, 2}}}, below{{bad ? -1 : 0, {}}};
+        std::vector<int> const targets{0, 2}, counts{bad ? -1 : 1, 1}, short_counts{1, bad ? 0 : 1}, joined{1, 2};
+        auto const by = named(way);
+        auto const both = [&](auto const&... its) {
+          return [&] {
+            if (request) isparse_all_to_all(comm, its..., by).wait();
+            else sparse_all_to_all(comm, its..., by);
+          };
+        };
+        expect(comm, both(out), "message 0 is for rank 3, ranks are 0 to 2");
+        expect(comm, both(below), "message 0 is for rank -1, ranks are 0 to 2");
+        expect(comm, both(targets, counts, joined), "a count is negative: -1");
+        expect(comm, both(targets, short_counts, joined), "the range has 2 elements, the counts are 1 together");
+      }
+  });
+  CHECK(refused == 4 * 2 * 4);
+  CHECK(told == 2 * 4 * 2 * 4);
+  CHECK(later == 3 * 4 * 2 * 4);
+}
+
+TEST_CASE("sparse_all_to_all: a way that nobody knows") {
+  auto const unknown = [] {
+    run_threads(2, [](auto const& comm) {
+      sparse_all_to_all(comm, std::vector<std::pair<int, std::vector<int>>>{}, named("nbx"));
+    });
+  };
+  CHECK_THROWS_AS(unknown(), algorithm_error);
+  CHECK_THROWS_WITH(unknown(), Contains("no way is named nbx; the known ones are counters, consensus, dense"));
+}
+
+TEST_CASE("sparse_all_to_all: who has this rank as a target, as often as it says") {
+  run_threads(4, [](auto const& comm) {
+    std::vector<int> const targets{0, 0, (comm.rank() + 1) % 4};
+    auto const sources = detail::sources_of(comm, targets);
+    std::vector<int> const expected =
+        comm.rank() == 0 ? std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3, 3} : std::vector<int>{comm.rank() - 1};
+    if (sources != expected) throw error("other sources");
+  });
+}
+
+TEST_CASE("sparse_all_to_all: the next call takes the way for what the ranks sent, all of them the same") {
+  std::atomic<int> at_first = 0, then = 0, later = 0;
+  run_threads(33, [&](auto const& comm) {
+    auto& at = state_of<thread_communicator>::open(comm);
+    detail::sparse_call const its{.at = at, .of = detail::element_of<int, detail::no_functor>, .wire = nullptr,
+                                  .out = {}, .refused = nullptr};
+    auto const is_dense = [&] { return detail::way_of(its, "automatic", true, false) == detail::sparse_way::dense; };
+    at_first += is_dense();
+    digraphs::own_messages<int> to_all, few{{0, {1}}};
+    for (int r = 0; r < comm.size(); ++r) to_all.push_back({r, {1}});
+    sparse_all_to_all(comm, comm.rank() == 5 ? to_all : few);   // the most messages of any rank
+    then += is_dense();
+    sparse_all_to_all(comm, few);
+    later += is_dense();
+  });
+  CHECK(at_first == 0);
+  CHECK(then == 33);
+  CHECK(later == 0);
+}
+
+TEST_CASE("sparse_all_to_all: what ranks tell each other, in 8 bytes") {
+  using detail::exchange_pattern;
+  std::uint8_t before = 0;
+  for (std::uint64_t n = 0; n < 100000; ++n) {
+    std::uint8_t const code = exchange_pattern::code(n);
+    double const most = exchange_pattern::at_most(code);
+    if (most < static_cast<double>(n) || most > 1.25 * static_cast<double>(n) || code < before) {
+      INFO(n << " as " << int{code} << " is " << most);
+      FAIL();
+    }
+    before = code;
+  }
+  CHECK(exchange_pattern::at_most(exchange_pattern::code(~std::uint64_t{0})) >= 1.8e19);
+  detail::sparse_counter const a{3, 0, {8, 2}}, b{4, 1, {5, 9}};
+  auto const sum = detail::sparse_counter::of(detail::add_counters{}(a.word(), b.word()));
+  CHECK((sum.letters == 7 && sum.refusals == 1 && sum.pattern == exchange_pattern{8, 9}));
+}
+
+TEST_CASE("sparse_all_to_all: counters cost little more than a barrier, by the recorded prices") {
+  machine const papers = typical.as_in_papers();
+  for (int const p : {2, 16, 64, 256, 512}) {
+    double const counted = price(record<std::uint64_t>(recursive_halving{}, collective::reduce_scatter_block, p, p),
+                                 papers, 8);
+    double const waited = price(record(dissemination{}, collective::barrier, p, 0), papers, 1);
+    INFO("p = " << p << ": " << 1e6 * counted << " us, a barrier " << 1e6 * waited << " us");
+    CHECK(counted <= 1.15 * waited);
+    auto const prices = detail::prices_of_ways(papers, p, 0, 0, true);
+    CHECK(prices[0] == Approx(counted).epsilon(0.02));
+  }
+  auto const cheapest = [](int p, double messages, double bytes, machine const& m) {
+    auto const prices = detail::prices_of_ways(m, p, messages, bytes, true);
+    return detail::sparse_ways[static_cast<std::size_t>(std::ranges::min_element(prices) - prices.begin())];
+  };
+  CHECK(cheapest(64, 8, 1024, typical) == "counters");
+  CHECK(cheapest(1000000, 16, 1024, typical) == "consensus");
+  CHECK(cheapest(64, 63, 8, typical) == "dense");
+  CHECK(cheapest(64, 63, 65536, typical) == "counters");   // nothing is gained by bundles
+}
