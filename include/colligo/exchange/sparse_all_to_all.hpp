@@ -72,9 +72,7 @@ struct sparse_exchange {
     }
   }
 
-  sparse_way way(std::string_view asked, bool is_request) const {
-    return way_of(its, asked, has_letters<Comm>, is_request);
-  }
+  sparse_way way(std::string_view asked) const { return way_of(its, asked, has_letters<Comm>); }
   owned_running prepare(sparse_way by) {
     if constexpr (has_letters<Comm>)
       return prepare_exchange(its, by, own, state_of<Comm>::open_letters(its.at, its.of, its.wire));
@@ -153,7 +151,7 @@ received<T> exchange_now(Comm const& comm, Way const& way, Out const&... out) {
   require_sparse_elements<T>();
   exchange_of<T> own(state_of<Comm>::open(comm));
   sparse_exchange<Comm, T> exchange(comm, own, out...);
-  sparse_way const by = exchange.way(name_of_way(way), false);
+  sparse_way const by = exchange.way(name_of_way(way));
   if constexpr (has_letters<Comm>) {
     if (by != sparse_way::dense) {
       request(exchange.prepare(by)).wait();
@@ -200,7 +198,8 @@ sparse_request<T> exchange_later(Comm const& comm, Way const& way, Out const&...
   require_sparse_elements<T>();
   auto own = std::make_unique<exchange_of<T>>(state_of<Comm>::open(comm));
   sparse_exchange<Comm, T> exchange(comm, *own, out...);
-  auto its = exchange.prepare(exchange.way(name_of_way(way), true));
+  exchange.its.is_request = true;
+  auto its = exchange.prepare(exchange.way(name_of_way(way)));
   return {std::move(own), std::move(its)};
 }
 
@@ -224,7 +223,7 @@ namespace by_name {
 /// @param out   range of (rank, contiguous range of T): pairs, tuples, a map. Messages to one rank are joined in the
 ///              order given; one to oneself is copied; an empty one is delivered. May be empty.
 /// @param way   counters{}, consensus{}, dense{}, named("consensus"); automatic{}: as COLLIGO_SPARSE_ALL_TO_ALL says,
-///              or the cheapest for what the ranks sent in their latest such call, the same on all ranks
+///              or the cheapest for what the ranks sent in their latest blocking such call, the same on all
 /// T travels as in other collectives, and has a default constructor.
 /// Throws argument_error if a rank is out of range; then the other ranks throw failed_elsewhere with its reason, and
 /// nothing has been sent. Throws algorithm_error (unknown name), mismatch_error (other types), and what a serialisation

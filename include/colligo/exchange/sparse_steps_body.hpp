@@ -84,7 +84,7 @@ COLLIGO_BODY void keep_pattern(endpoint& at, exchange_pattern its) {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, bool has_letters, bool is_request) {
+COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, bool has_letters) {
   communicator_state& state = state_at(its.at);
   if ((its.at.before() & in_functor) != 0) throw_in_functor(state);
   kept_exchanges const* kept = nullptr;
@@ -99,7 +99,7 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, b
   try {
     kept = &kept_exchanges::of(state);
     prices = prices_of_ways(state.network(), state.size(), exchange_pattern::at_most(kept->latest.messages),
-                            exchange_pattern::at_most(kept->latest.bytes), !is_request);
+                            exchange_pattern::at_most(kept->latest.bytes), !its.is_request);
     std::string const& set = state.sparse_setting();
     if (asked != "automatic") {
       if (!find(asked))
@@ -117,7 +117,7 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, b
       way = static_cast<sparse_way>(std::min_element(prices.begin(), prices.end()) - prices.begin());
       why = "chosen by price";
       // Ranks that share memory read each other's counts there: letters take three times as long.
-      shared_host const* const memory = is_request ? nullptr : state.automatic_memory(its.of);
+      shared_host const* const memory = its.is_request ? nullptr : state.automatic_memory(its.of);
       if (memory && memory->whole() && state.size() <= few_for_direct)
         way = sparse_way::dense, why = "because the ranks share memory";
     }
@@ -127,7 +127,8 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, b
     throw;
   }
   if ((its.at.before() & explanation) != 0 && state.rank() == 0) explain_way(state, its, way, why, prices);
-  if (its.checked) agree_on(state, as_call(its), choice_of(way), is_request ? call_form::request : call_form::blocking);
+  if (its.checked)
+    agree_on(state, as_call(its), choice_of(way), its.is_request ? call_form::request : call_form::blocking);
   return way;
 }
 
@@ -201,7 +202,7 @@ class exchange_in_progress final : public owned_by_request {
     if (counting_->in_progress()) return false;
     counting_->test();   // throws
     total_ = sparse_counter::of(result_[0]);
-    if (in_.refuses() < 0 && !its_.refused) keep_pattern(its_.at, total_.pattern);
+    if (in_.refuses() < 0 && !its_.refused && !its_.is_request) keep_pattern(its_.at, total_.pattern);
     return true;
   }
   void abandon() noexcept {
@@ -227,7 +228,7 @@ class exchange_in_progress final : public owned_by_request {
       std::uint64_t sum = 0;
       for (std::uint64_t const word : result_) sum = add_counters{}(sum, word);
       total_ = sparse_counter::of(sum);
-      if (total_.refusals == 0) keep_pattern(its_.at, total_.pattern);   // agreed, whatever comes
+      if (total_.refusals == 0 && !its_.is_request) keep_pattern(its_.at, total_.pattern);   // agreed, whatever comes
       expected_ = total_.refusals == 0 ? total_.letters : total_.refusals - std::size_t{its_.refused != nullptr};
     } else {
       expected_ = static_cast<std::size_t>(-1);   // until all agree

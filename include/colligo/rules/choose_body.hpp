@@ -175,8 +175,8 @@ choice choose_by_formula(cheapest<C> all) {
       .among(bruck{.radix = root}, !has_sites);
 }
 
-// Some of the p - 1 rounds of pairs, `messages` on the rank with most: those of one window overlap, and a rank waits for
-// peers that are still busy with others, the longer the fewer rounds have a message.
+// Some of the p - 1 rounds of pairs, `messages` on the rank with most: those of one window overlap, and a rank waits
+// for peers that are still busy with others, the longer the fewer rounds have a message.
 inline double cost_of_some_pairs(costs const& of, std::size_t messages, double bytes) {
   double const rounds = of.p - 1, windows = std::ceil(rounds / 8), all = static_cast<double>(messages);
   if (all == 0) return 0;
@@ -184,9 +184,9 @@ inline double cost_of_some_pairs(costs const& of, std::size_t messages, double b
   return (2 - all / rounds) * startups + bytes * of.m.beta;
 }
 
-// Ranks do not know each other's counts. Where padding pays if all blocks are short, they first agree on lengths and on
-// the number of messages (run_exchange). Then blocks go straight, each a message; or all of them padded to the longest
-// one; or padded to a length that most do not exceed, and the rest of the longer ones straight.
+// Ranks do not know each other's counts. Where padding pays if all blocks are short, they first agree on lengths and
+// on the number of messages (run_exchange). Then blocks go straight, each a message; or all of them padded to the
+// longest one; or padded to a length that most do not exceed, and the rest of the longer ones straight.
 template <collective C> requires(C == collective::all_to_all_v)
 choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
