@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <colligo/all_reduce.hpp>
+#include <colligo/all_to_all.hpp>
 #include <colligo/barrier.hpp>
 #include <colligo/record.hpp>
 
@@ -189,4 +190,37 @@ TEST_CASE("sparse_all_to_all: counters cost little more than a barrier, by the r
   CHECK(cheapest(1000000, 16, 1024, typical) == "consensus");
   CHECK(cheapest(64, 63, 8, typical) == "dense");
   CHECK(cheapest(64, 63, 65536, typical) == "counters");   // nothing is gained by bundles
+}
+
+// From some 20 ranks on the ranks first agree on lengths.
+TEST_CASE("all_to_all_v by the rules: few neighbours, one long block, all empty, all alike") {
+  int const p = numbers_of_ranks.back();
+  std::atomic<int> wrong = 0;
+  run_threads(p, [&](auto const& comm) {
+    int const me = comm.rank();
+    auto const count = [p](int what, int from, int to) -> std::size_t {
+      int const apart = (to - from + p) % p;
+      switch (what) {
+        case 0: return apart == 1 || apart == p - 1 ? 32 : 0;
+        case 1: return from == 1 && to == 3 ? 4096 : 1;
+        case 2: return 0;
+        case 3: return 1;
+        default: return static_cast<std::size_t>((from * 7 + to * 3) % 5);
+      }
+    };
+    for (int round = 0; round < 2; ++round)
+      for (int what = 0; what < 5; ++what) {
+        std::vector<std::size_t> to_each, from_each;
+        std::vector<int> in, expected;
+        for (int r = 0; r < p; ++r) {
+          to_each.push_back(count(what, me, r)), from_each.push_back(count(what, r, me));
+          in.insert(in.end(), to_each.back(), me * p + r);
+          expected.insert(expected.end(), from_each.back(), r * p + me);
+        }
+        std::vector<int> out(expected.size());
+        all_to_all_v(comm, in, to_each, out, from_each);
+        wrong += out != expected;
+      }
+  });
+  CHECK(wrong == 0);
 }

@@ -153,7 +153,8 @@ received<T> exchange_now(Comm const& comm, Way const& way, Out const&... out) {
   sparse_exchange<Comm, T> exchange(comm, own, out...);
   sparse_way const by = exchange.way(name_of_way(way));
   if constexpr (has_letters<Comm>) {
-    if (by != sparse_way::dense) {
+    // Letters are encoded before any is sent, so that all ranks hear of one that can not be.
+    if (by != sparse_way::dense || !travels_as_bytes<T>) {
       request(exchange.prepare(by)).wait();
       return std::move(own.in);
     }
