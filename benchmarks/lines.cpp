@@ -46,14 +46,12 @@ struct core {
 };
 
 std::vector<core> cores_of_process() {
-  cpu_set_t all;
+  core_set const all = core_set::of_process();
   std::vector<core> cores;
-  if (sched_getaffinity(0, sizeof all, &all) != 0) return cores;
   for (int c = 0; c < CPU_SETSIZE; ++c)
-    if (CPU_ISSET(c, &all)) {
-      cpu_set_t alone;
-      CPU_ZERO(&alone);
-      CPU_SET(c, &alone);
+    if (auto const number = static_cast<std::size_t>(c); all.has(number)) {
+      core_set alone;
+      alone.add(number);
       cores.push_back({c, domains_of(alone)});
     }
   return cores;

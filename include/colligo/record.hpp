@@ -43,9 +43,11 @@ namespace by_name {
 template <class T = std::byte, algorithm Algorithm, detail::elements_or_counts N>
   requires detail::library_algorithm<Algorithm>
 COLLIGO_CONSTEXPR schedule record(Algorithm const& algorithm, collective what, int p, N const& n, int root = 0) {
+#if COLLIGO_HAS_CONSTEXPR_VECTORS
   if constexpr (detail::in_catalogue<Algorithm>)
     if (std::is_constant_evaluated())
       return detail::record_elements(what, p, n, detail::steps_by<T>(algorithm, what, p, root));
+#endif
   return detail::record_elements(what, p, n, detail::steps_by_policy<T>(algorithm, what, p, root));
 }
 

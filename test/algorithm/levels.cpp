@@ -256,12 +256,21 @@ TEST_CASE("what the system says of cores: Rome with one and four nodes a socket,
   CHECK(fake_system(8, 0, 8, 8).levels(8) == "8");
   CHECK(fake_system(12, 4, 12, 12).levels({"1", "3", "5", "6", "7", "9"}) == "1..3 x 3");   // a container's cores
   CHECK(detail::domains_of(detail::cores_in("0"), "/nowhere").group == detail::core_domains{}.group);
-  cpu_set_t const seven = detail::cores_in("0-3,8,10-11\n");
-  CHECK(CPU_COUNT(&seven) == 7);
-  for (char const* wrong : {"", "x", "0-", "3,,4", "99999"}) {
-    cpu_set_t const none = detail::cores_in(wrong);
-    CHECK(CPU_COUNT(&none) == 0);
-  }
+  CHECK(detail::cores_in("0-3,8,10-11\n").size() == 7);
+  for (char const* wrong : {"", "x", "0-", "3,,4", "8192", "99999"}) CHECK(detail::cores_in(wrong).empty());
+  fake_system const large(1152, 96, 576, 576);   // more cores than a cpu_set_t has bits
+  CHECK(large.of("1151").group == std::array<std::int32_t, 5>{1151, 1056, 576, -1, 576});
+  CHECK(large.of("1000-1055").group == std::array<std::int32_t, 5>{-1, 960, 576, -1, 576});
+  CHECK(large.levels({"1", "2", "500", "501", "1024", "1025", "1150", "1151"}) == "2 x 2 x 2");
+  CHECK_FALSE(detail::core_set::of_process().empty());
+}
+
+TEST_CASE("Slurm's list of tasks: how many of them are on a node") {
+  for (auto const& [list, node, tasks] : std::initializer_list<std::tuple<char const*, char const*, int>>{
+           {"4", "0", 4}, {"16(x2),8", "1", 16}, {"16(x2),8", "2", 8}, {"3,5(x10),1", "10", 5}, {"3,5(x10),1", "11", 1},
+           {"4", "1", 0}, {"4(x", "0", 0}, {"4(x0)", "0", 0}, {"", "0", 0}, {"x", "0", 0}, {"4;2", "1", 0}, {"4", "", 0},
+           {"4", "0a", 0}})
+    CHECK(std::pair(list, detail::tasks_on_node(list, node)) == std::pair(list, tasks));
 }
 
 TEST_CASE("COLLIGO_LEVELS: the rules decide as on such a host, and explain says which; what it can not be is told") {

@@ -27,8 +27,8 @@ class memory final : public detail::host_memory {
     bytes -= sizes_.back();
     parts_.pop_back(), sizes_.pop_back();
   }
-  std::byte* at(int, std::uint64_t offset) const override {
-    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(offset));
+  std::byte* at(std::uint64_t address) const override {
+    return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
   }
   std::size_t bytes = 0;
 

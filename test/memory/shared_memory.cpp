@@ -615,17 +615,18 @@ TEST_CASE("a copy past the cache writes what it is to write, and nothing beside 
 TEST_CASE("a channel stores as is quicker for its writer and its readers together, and follows what changes") {
   struct { std::uint32_t cached, streaming; } reader{}, writer{};
   detail::store_choice choice;
-  std::uint32_t seen[2]{}, chunks = 0;
+  detail::measured_cost seen[2];
+  std::uint32_t chunks = 0;
   bool one_way = false;
   auto const streamed = [&](int n) {   // of n chunks of 1 KiB
     int count = 0;
     for (int k = 0; k < n; ++k) {
-      auto const store = choice.next(one_way, [&](bool streams) { return seen[streams]; });
+      auto const store = choice.next(one_way, [&](bool streams) { return seen[streams].known(); });
       count += store.second;
       if (!store.timed) continue;
       bool const interrupted = ++chunks % 10 == 0;   // a rank that had to wait for its core
       choice.took(store.second, 1024, (store.second ? writer.streaming : writer.cached) * (interrupted ? 100 : 1));
-      seen[store.second] = detail::renewed(seen[store.second], 1024, store.second ? reader.streaming : reader.cached);
+      seen[store.second].add(1024, store.second ? reader.streaming : reader.cached);
     }
     return count;
   };
@@ -644,6 +645,43 @@ TEST_CASE("a channel stores as is quicker for its writer and its readers togethe
   CHECK(streamed(4000) < 60);
   one_way = false;
   CHECK(streamed(4000) > 3500);
+}
+
+TEST_CASE("a channel finds the quicker way where a chunk takes a few ticks of the clock") {
+  struct { double cached, streaming; } chunk{};   // nanoseconds of the writer and, again, of the reader
+  for (double const tick : {42., 10., 8.3}) {     // of 24, 100 and 120 MHz
+    detail::store_choice choice;
+    detail::measured_cost seen[2];
+    double now = 0;
+    int pause = 0;
+    auto const ticks = [&](double ns) {
+      auto const began = static_cast<std::uint64_t>(now / tick);
+      now += ns;
+      auto const took = static_cast<std::uint64_t>(now / tick) - began;
+      now += 217 + pause++ * 37 % 101;   // until the next chunk
+      return took;
+    };
+    auto const streamed = [&](int n) {   // of n chunks of 1 KiB
+      int count = 0;
+      for (int k = 0; k < n; ++k) {
+        auto const store = choice.next(false, [&](bool streams) { return seen[streams].known(); });
+        count += store.second;
+        if (!store.timed) continue;
+        double const ns = store.second ? chunk.streaming : chunk.cached;
+        choice.took(store.second, 1024, ticks(ns));
+        seen[store.second].add(1024, ticks(ns));
+      }
+      return count;
+    };
+    for (int round = 0; round < 3; ++round) {
+      chunk = {60, 80};
+      streamed(20000);   // notices it, by some trials
+      CHECK(streamed(100000) < 400);
+      chunk = {80, 60};
+      streamed(20000);
+      CHECK(streamed(100000) > 99600);
+    }
+  }
 }
 
 TEST_CASE("a channel does not measure the pages of a new ring, nor where it is told how to store") {

@@ -145,7 +145,7 @@ TEST_CASE("floats and half types are rounded once, to any type") {
   CHECK(exact_sum<float>(std::vector{1e-45f, 1e-45f}).value() == 3e-45f);
   static_assert(sizeof(exact_sum<float>) == 56 && sizeof(exact_sum<double>) == 312);
   static_assert(takes<exact_sum<float>, int> && !takes<exact_sum<float>, double>);
-#if defined(__FLT16_MANT_DIG__) && !defined(__clang__)
+#if defined(COLLIGO_HAS_BINARY16) && !defined(__clang__)
   using detail::binary16;
   std::vector<binary16> halves;
   double expected = 0;

@@ -93,13 +93,13 @@ struct configured {
   tree broadcast_tree = reduce_tree;
   bool arrival = false;   ///< combines children in order of arrival: bits may differ from run to run
 
-  constexpr operator along_trees() const {
+  COLLIGO_CONSTEXPR operator along_trees() const {
     auto const unless_empty = [](tree const& t) { return t.size() == 0 ? nullptr : &t; };
     return {{unless_empty(reduce_tree), unless_empty(broadcast_tree), arrival}};
   }
-  constexpr transport transport_needed() const { return along_trees(*this).transport_needed(); }
-  constexpr along_trees completed(topology const& known) const { return along_trees(*this).completed(known); }
-  constexpr std::size_t fingerprint() const { return along_trees(*this).fingerprint(); }
+  COLLIGO_CONSTEXPR transport transport_needed() const { return along_trees(*this).transport_needed(); }
+  COLLIGO_CONSTEXPR along_trees completed(topology const& known) const { return along_trees(*this).completed(known); }
+  COLLIGO_CONSTEXPR std::size_t fingerprint() const { return along_trees(*this).fingerprint(); }
 
   template <class T, class Op> using reduce = along_trees::reduce<T, Op>;
   template <class T, class Op> using all_reduce = along_trees::all_reduce<T, Op>;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <mpi.h>
-#include <sched.h>
 #include <sys/types.h>
 
 #include <algorithm>
@@ -23,6 +22,7 @@
 #include "../core/step.hpp"
 #include "../core/strings.hpp"
 #include "../engine/communicator_state.hpp"
+#include "../environment/core_domains.hpp"
 #include "../transport/memory/arena.hpp"
 #include "../transport/memory/shared_host.hpp"
 
@@ -133,7 +133,7 @@ class mpi_shared final : public host_memory {
 
   COLLIGO_BODY std::uint64_t allocate(std::size_t bytes) override;
   COLLIGO_BODY void take_back() override;
-  COLLIGO_BODY std::byte* at(int place, std::uint64_t offset) const override;
+  COLLIGO_BODY std::byte* at(std::uint64_t address) const override;
 
  private:
   /// The head of a segment: what the rank reports to the other ranks of its host.
@@ -143,7 +143,7 @@ class mpi_shared final : public host_memory {
     std::int32_t most_cores;           ///< that its control group allows
     std::int32_t bound;                ///< the launcher has bound the rank to cores
     std::int32_t reads;                ///< it may read the memory of all ranks of its host
-    cpu_set_t cores;                   ///< that it may run on
+    core_set cores;                    ///< that it may run on
   };
   struct neighbour {
     int rank;
@@ -151,6 +151,9 @@ class mpi_shared final : public host_memory {
     std::byte* memory;
     std::uint64_t segment = 0;
   };
+
+  // An address is 2^48 * (place of the rank whose memory it is in, counted from 1) + (offset in its file).
+  static constexpr int offset_bits = 48;
 
   head& head_of(neighbour const& n) const { return *reinterpret_cast<head*>(n.memory + n.segment); }
   void describe(head& mine) const;

@@ -5,7 +5,9 @@
 
 #include <sched.h>
 #include <sys/stat.h>
+#if defined(__linux__)
 #include <sys/uio.h>
+#endif
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,13 +63,28 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return hash(all, concat({processes.st_ino}));
 }
 
-// The job's ranks on this host, as the launcher says; 0: it does not.
+// The job's ranks on this host, as the launcher says (Open MPI's, Hydra, MVAPICH's, PALS, Cray's PMI, Slurm); 0: it does
+// not.
 [[gnu::cold]] COLLIGO_BODY int ranks_of_job() {
-  for (char const* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"})
+  for (char const* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
+                                     "PALS_LOCAL_SIZE", "PMI_LOCAL_SIZE"})
     if (char const* const value = std::getenv(variable))
       if (int const ranks = std::atoi(value); ranks > 0) return ranks;
-  return 0;
+  char const* const tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
+  char const* const node = std::getenv("SLURM_NODEID");
+  return tasks && node ? tasks_on_node(tasks, node) : 0;
 }
+
+// The launcher says that it has bound each rank to cores. Others bind too, and do not say so: then masks differ.
+[[gnu::cold]] COLLIGO_BODY bool is_bound_by_launcher() {
+  if (std::getenv("OMPI_MCA_orte_bound_at_launch")) return true;   // Open MPI's, up to 4
+  char const* const by_slurm = std::getenv("SLURM_CPU_BIND_TYPE");   // "mask_cpu:", "none"
+  return by_slurm && *by_slurm != '\0' && !std::string_view(by_slurm).starts_with("none");
+}
+
+// Ranks of some communicator on this host may run on different cores, so something has bound them; those of another
+// one may all be on one socket.
+inline std::atomic<bool> masks_have_differed = false;
 
 // Reads the numbers at the beginning of a file. Numbers that are not there keep their values.
 [[gnu::cold]] COLLIGO_BODY void read_numbers(std::initializer_list<concat_piece> path,
@@ -284,14 +301,14 @@ COLLIGO_BODY std::uint64_t mpi_shared::allocate(std::size_t bytes) {
   std::uint64_t const at = arena_.allocate(bytes);
   if (at == 0) throw std::bad_alloc();
   parts_.push_back({at, bytes});
-  return at;
+  return std::uint64_t{me_ + 1} << offset_bits | at;
 }
 COLLIGO_BODY void mpi_shared::take_back() {
   arena_.free(parts_.back());
   parts_.pop_back();
 }
-COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
-  return neighbours_[static_cast<std::size_t>(place)].memory + offset;
+COLLIGO_BODY std::byte* mpi_shared::at(std::uint64_t address) const {
+  return neighbours_[(address >> offset_bits) - 1].memory + (address & ((std::uint64_t{1} << offset_bits) - 1));
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_shared::describe(head& mine) const {
@@ -301,28 +318,30 @@ COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
   for (int seen = most_seen; seen < here && !most_seen.compare_exchange_weak(seen, here);) {}
   mine.job_ranks = std::max(job_ranks, most_seen.load());
   mine.most_cores = most_cores;
-  mine.bound = std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr;
-  if (sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_ZERO(&mine.cores);
+  static bool const by_launcher = mpi::is_bound_by_launcher();
+  mine.bound = by_launcher || mpi::masks_have_differed;
+  mine.cores = core_set::of_process();
 }
 
 // Whether there is a core for each rank of the communicator on this host, or for each rank of the job (`for_job`). The
 // same on all ranks of the host.
 [[gnu::cold]] COLLIGO_BODY bool mpi_shared::has_cores(bool for_job) const {
   int ranks = static_cast<int>(neighbours_.size()), quota = INT_MAX;
-  cpu_set_t all;
-  CPU_ZERO(&all);
-  bool bound = false;
+  core_set all;
+  bool bound = false, differ = false;
   for (neighbour const& n : neighbours_) {
     head const& its = head_of(n);
     if (for_job) ranks = std::max(ranks, its.job_ranks);
     quota = std::min(quota, its.most_cores);
-    CPU_OR(&all, &all, &its.cores);
-    bound = bound || its.bound || !CPU_EQUAL(&its.cores, &head_of(neighbours_[0]).cores);
+    all.add(its.cores);
+    bound = bound || its.bound;
+    differ = differ || its.cores != head_of(neighbours_[0]).cores;
   }
+  if (differ) mpi::masks_have_differed = bound = true;
   static int const online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));   // reads a file
-  int const known = CPU_COUNT(&all);
+  int const known = static_cast<int>(all.size());
   if (known < static_cast<int>(neighbours_.size())) return false;
-  // Ranks that the launcher has bound do not use other ranks' cores.
+  // Ranks that a launcher has bound do not use other ranks' cores.
   int const cores = bound ? std::max(known, online) : known;
   return std::min(cores, quota) >= ranks;
 }
@@ -330,8 +349,7 @@ COLLIGO_BODY std::byte* mpi_shared::at(int place, std::uint64_t offset) const {
 COLLIGO_BODY bool mpi_shared::read(void* self, int from, std::byte* into, std::byte const* address, std::size_t n) {
   pid_t const process = static_cast<mpi_shared*>(self)->neighbours_[static_cast<std::size_t>(from)].process;
   while (n != 0) {
-    iovec const here{into, n}, there{const_cast<std::byte*>(address), n};
-    ssize_t const got = process_vm_readv(process, &here, 1, &there, 1, 0);
+    std::ptrdiff_t const got = read_process(process, into, address, n);
     if (got <= 0) return false;
     into += got, address += got, n -= static_cast<std::size_t>(got);
   }

@@ -82,8 +82,13 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 
 // Weak references, so that no program needs -ldl, as it would with a glibc before 2.34. A program without dlopen has no
 // object that could be closed.
+#if defined(__linux__)
 static decltype(::dlopen) dlopen_if_there __attribute__((weakref("dlopen")));
 static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
+#else   // part of the C library there
+inline constexpr decltype(&::dlopen) dlopen_if_there = &::dlopen;
+inline constexpr decltype(&::dladdr) dladdr_if_there = &::dladdr;
+#endif
 
 // Keeps the shared object of a function loaded: MPI_Finalize calls the function, when a plugin may have been closed.
 [[gnu::cold]] COLLIGO_BODY void stay_in_memory(void const* function) {

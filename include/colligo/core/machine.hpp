@@ -3,9 +3,17 @@
 /// The cost model of the Rabenseifner papers (section 3.1), as a value.
 #pragma once
 
+#include <limits>
+
 #include "mode.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+/// More seconds or bytes than any: what minima begin with. Not infinity, because compilers take comparisons with it for
+/// false under -ffast-math and -ffinite-math-only.
+inline constexpr double beyond_all = std::numeric_limits<double>::max();
+}  // namespace detail
 
 /// A rank's own work before it can send: what its algorithm copies, merges and computes. Some 20 steps of arithmetic
 /// per message are part of alpha; those of a copy or merge are part of a move.

@@ -12,7 +12,12 @@
 #elif !defined(__cpp_exceptions)
 #error "colligo needs exceptions: compile without -fno-exceptions"
 #include "nothing more to be read"
+#elif !defined(__SIZEOF_INT128__)
+#error "colligo needs integers of 128 bits: compile for a processor of 64 bits, with g++ or clang++"
+#include "nothing more to be read"
 #endif
+
+#include <version>
 
 #include "../version.hpp"
 
@@ -51,9 +56,12 @@ using namespace by_name;
 #define COLLIGO_BODY inline
 #endif
 
-/// `constexpr` of functions that use vectors: those of libstdc++'s debug mode are no literal types before g++ 14.
-#if defined(_GLIBCXX_DEBUG) && _GLIBCXX_RELEASE < 14
+/// `constexpr` of functions that use vectors. In libstdc++ they are literal types from g++ 12 on, in its debug mode from
+/// g++ 14 on, in libc++ from 15 on.
+#if !defined(__cpp_lib_constexpr_vector) || (defined(_GLIBCXX_DEBUG) && _GLIBCXX_RELEASE < 14)
 #define COLLIGO_CONSTEXPR inline
+#define COLLIGO_HAS_CONSTEXPR_VECTORS 0
 #else
 #define COLLIGO_CONSTEXPR constexpr
+#define COLLIGO_HAS_CONSTEXPR_VECTORS 1
 #endif

@@ -13,6 +13,10 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#if defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 200000
+#include <locale>
+#include <sstream>
+#endif
 
 #include "small_vector.hpp"
 #include "strings.hpp"
@@ -61,9 +65,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY std::optional<double> decimal_in(std::string_view word) {
   double number = 0;
+#if defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 200000   // whose from_chars reads integers alone
+  std::istringstream in{std::string(word)};
+  in.imbue(std::locale::classic());
+  bool const is_decimal = word.find_first_not_of("0123456789.eE+-") == word.npos && !word.starts_with('+');
+  constexpr auto end = std::istringstream::traits_type::eof();
+  return is_decimal && in >> number && in.peek() == end ? std::optional(number) : std::nullopt;
+#else
   auto const end = word.data() + word.size();
   auto const read = std::from_chars(word.data(), end, number);
   return read.ec == std::errc{} && read.ptr == end ? std::optional(number) : std::nullopt;
+#endif
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string in_digits(double value, int digits) {

@@ -3,8 +3,6 @@
 /// Which caches, nodes and sockets the cores of a process share with others, as the system says.
 #pragma once
 
-#include <sched.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../core/mode.hpp"
+#include "core_set.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -27,7 +25,7 @@ struct core_domains {
 };
 
 /// The domains of a process that may run on these cores. `root`: the folder that contains /sys.
-core_domains domains_of(cpu_set_t const& cores, std::string const& root = "");
+core_domains domains_of(core_set const& cores, std::string const& root = "");
 /// Those of this process, by its affinity at the first call.
 core_domains const& domains_of_process();
 
@@ -41,13 +39,17 @@ void fill_groups(std::vector<int>& groups, std::size_t level, std::size_t ranks,
     std::size_t const r = groups.size(), lowest = hosts.empty() ? 0 : static_cast<std::size_t>(hosts[r]);
     std::int32_t const core = domains_of(r).group[level];
     if (core == core_domains::unknown) return groups.clear();
-    int const host = lowest == r ? count++ : groups[lowest] / CPU_SETSIZE;
-    groups.push_back(host * CPU_SETSIZE + core);
+    constexpr int most = core_set::most;
+    int const host = lowest == r ? count++ : groups[lowest] / most;
+    groups.push_back(host * most + core);
   }
 }
 
 /// Reads a list of cores, "0-3,8"; empty if the text is invalid.
-cpu_set_t cores_in(std::string_view list);
+core_set cores_in(std::string_view list);
+
+/// Slurm's list of tasks per node, "16(x2),8": those of the node with this number, from 0 on; 0 if a text is invalid.
+int tasks_on_node(std::string_view tasks, std::string_view node);
 
 /// Reads numbers above 0, at least one, "4x16x2"; empty if the text is invalid.
 std::vector<int> sizes_in(std::string_view text);

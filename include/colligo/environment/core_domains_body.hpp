@@ -11,31 +11,48 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[gnu::cold]] COLLIGO_BODY cpu_set_t cores_in(std::string_view list) {
-  cpu_set_t none, all;
-  CPU_ZERO(&none);
-  CPU_ZERO(&all);
+[[gnu::cold]] COLLIGO_BODY core_set cores_in(std::string_view list) {
+  core_set all;
   while (!list.empty() && list.back() == '\n') list.remove_suffix(1);
-  auto const number = [&](int& into) {
+  auto const number = [&](std::size_t& into) {
     auto const its = digits_in(list);
-    if (!its || *its >= CPU_SETSIZE) return false;
-    into = static_cast<int>(*its);
-    return true;
+    into = its.value_or(core_set::most);
+    return into < core_set::most;
   };
   while (!list.empty()) {
-    int first = 0, last = 0;
-    if (!number(first)) return none;
+    std::size_t first = 0, last = 0;
+    if (!number(first)) return {};
     last = first;
     if (list.starts_with('-')) {
       list.remove_prefix(1);
-      if (!number(last)) return none;
+      if (!number(last)) return {};
     }
-    for (int core = first; core <= last; ++core) CPU_SET(core, &all);
+    for (std::size_t core = first; core <= last; ++core) all.add(core);
     if (list.empty()) break;
-    if (list.front() != ',') return none;
+    if (list.front() != ',') return {};
     list.remove_prefix(1);
   }
   return all;
+}
+
+[[gnu::cold]] COLLIGO_BODY int tasks_on_node(std::string_view tasks, std::string_view node) {
+  auto const wanted = digits_in(node);
+  for (std::size_t before = 0; wanted && node.empty();) {
+    auto const n = digits_in(tasks);
+    if (!n || *n > INT_MAX) return 0;
+    std::size_t nodes = 1;
+    if (tasks.starts_with("(x")) {
+      tasks.remove_prefix(2);
+      nodes = digits_in(tasks).value_or(0);
+      if (nodes == 0 || !tasks.starts_with(')')) return 0;
+      tasks.remove_prefix(1);
+    }
+    if (*wanted - before < nodes) return static_cast<int>(*n);
+    before += nodes;
+    if (!tasks.starts_with(',')) return 0;
+    tasks.remove_prefix(1);
+  }
+  return 0;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::vector<int> sizes_in(std::string_view text) {
@@ -51,21 +68,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 // The lowest core of `group` if the group contains all of `cores`; otherwise unknown.
-inline std::int32_t group_with(cpu_set_t const& cores, cpu_set_t const& group) {
-  cpu_set_t both;
-  CPU_AND(&both, &cores, &group);
-  if (CPU_COUNT(&cores) == 0 || !CPU_EQUAL(&both, &cores)) return core_domains::unknown;
-  std::int32_t lowest = 0;
-  while (!CPU_ISSET(static_cast<std::size_t>(lowest), &group)) ++lowest;
-  return lowest;
+inline std::int32_t group_with(core_set const& cores, core_set const& group) {
+  return cores.empty() || !group.has(cores) ? core_domains::unknown : static_cast<std::int32_t>(group.lowest());
 }
 
-[[gnu::cold]] COLLIGO_BODY core_domains domains_of(cpu_set_t const& cores, std::string const& root) {
+[[gnu::cold]] COLLIGO_BODY core_domains domains_of(core_set const& cores, std::string const& root) {
   core_domains found;
-  if (CPU_COUNT(&cores) == 0) return found;
-  int first = 0;
-  while (!CPU_ISSET(static_cast<std::size_t>(first), &cores)) ++first;
-  std::string const system = concat({root, "/sys/devices/system/"}), core = concat({system, "cpu/cpu", first});
+  if (cores.empty()) return found;
+  std::string const system = concat({root, "/sys/devices/system/"}), core = concat({system, "cpu/cpu", cores.lowest()});
   auto const text = [](std::initializer_list<concat_piece> path) __attribute__((noinline)) {
     std::string its = read_file(concat(path).c_str(), 1 << 16).text;
     while (!its.empty() && its.back() == '\n') its.pop_back();
@@ -85,20 +95,16 @@ inline std::int32_t group_with(cpu_set_t const& cores, cpu_set_t const& group) {
     highest = its_level[0] - '0';
     look(cache, {its, "/shared_cpu_list"});
   }
-  cpu_set_t const nodes = cores_in(text({system, "node/online"}));
-  for (std::size_t n = 0; n < CPU_SETSIZE && found.group[node] < 0; ++n)
-    if (CPU_ISSET(n, &nodes)) look(node, {system, "node/node", n, "/cpulist"});
+  core_set const nodes = cores_in(text({system, "node/online"}));   // a list of the same form
+  for (std::size_t n = 0; n < core_set::most && found.group[node] < 0; ++n)
+    if (nodes.has(n)) look(node, {system, "node/node", n, "/cpulist"});
   look(die, {core, "/topology/die_cpus_list"});
   look(socket, {core, "/topology/core_siblings_list"});
   return found;
 }
 
 [[gnu::cold]] COLLIGO_BODY core_domains const& domains_of_process() {
-  static core_domains const its = [] {
-    cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores) != 0) CPU_ZERO(&cores);
-    return domains_of(cores);
-  }();
+  static core_domains const its = domains_of(core_set::of_process());
   return its;
 }
 

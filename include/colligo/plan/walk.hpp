@@ -20,7 +20,7 @@ struct rank_plan {
   small_vector<operand> operands;
   small_vector<step> steps;
 
-  std::span<operand const> operands_of(step const& s) const { return std::span(operands).subspan(s.first, s.count); }
+  std::span<operand const> operands_of(step const& s) const { return {operands.data() + s.first, s.count}; }
   void clear() {
     operands.clear();
     steps.clear();

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "choose.hpp"
 
@@ -151,12 +150,12 @@ class cheapest {
   }
   operator choice() const { return take_; }
   costs const& of() const { return of_; }
-  bool found() const { return least_ < std::numeric_limits<double>::infinity(); }
+  bool found() const { return least_ < beyond_all; }
   double least() const { return least_; }   ///< seconds, of what has been considered
 
  private:
   costs const& of_;
-  double least_ = std::numeric_limits<double>::infinity();
+  double least_ = beyond_all;
   choice take_;
 };
 

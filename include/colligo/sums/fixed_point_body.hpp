@@ -34,9 +34,9 @@ COLLIGO_BODY bool are_equal(std::int64_t const* a, std::int64_t const* b, int n)
 COLLIGO_BODY std::uint64_t rounded_bits(std::int64_t const* its, int n, int unit, number_format format) {
   std::int64_t const seen = its[n] & last_word::specials;
   if (seen != 0) [[unlikely]] {
-    if (seen == infinity_seen) return format.infinity();
-    if (seen == negative_infinity_seen) return format.infinity() | format.sign();
-    return format.nan();
+    if (seen == infinity_seen) return format.infinite_bits();
+    if (seen == negative_infinity_seen) return format.infinite_bits() | format.sign();
+    return format.nan_bits();
   }
   // Most digits are 0: only those from `low` to `high` are made canonical. If what is carried out of them is negative,
   // the number is negative, and the negated number is rounded.
@@ -87,8 +87,8 @@ COLLIGO_BODY std::uint64_t rounded_bits(std::int64_t const* its, int n, int unit
   }
   // A mantissa without its first bit is that of a subnormal number; one that has grown carries into the exponent.
   auto const exponent = static_cast<std::uint64_t>(last + unit - format.least());
-  if (exponent >= (std::uint64_t{1} << format.exponent)) return format.infinity() | (negative ? format.sign() : 0);
-  std::uint64_t const bits = std::min((exponent << format.fraction) + mantissa, format.infinity());
+  if (exponent >= (std::uint64_t{1} << format.exponent)) return format.infinite_bits() | (negative ? format.sign() : 0);
+  std::uint64_t const bits = std::min((exponent << format.fraction) + mantissa, format.infinite_bits());
   return bits | (negative ? format.sign() : 0);
 }
 

@@ -108,7 +108,7 @@ COLLIGO_BODY double nearest_double(natural its, int exponent, bool more) {
   }
   constexpr int least = 2 * format_of<double>.least() - 64;
   if (exponent < least) return 0;
-  if (exponent > format_of<double>.top()) return std::bit_cast<double>(format_of<double>.infinity());
+  if (exponent > format_of<double>.top()) return std::bit_cast<double>(format_of<double>.infinite_bits());
   fixed_point<least - 64, 1200> exactly;
   std::uint64_t const value = its.low() | std::uint64_t{more};
   exactly.add_multiple(static_cast<std::int64_t>(value >> 32), exponent - (least - 64) + 32);

@@ -21,8 +21,8 @@ struct number_format {
   constexpr int least() const { return 2 - (1 << (exponent - 1)) - fraction; }
   /// All finite numbers are below 2^top().
   constexpr int top() const { return 1 << (exponent - 1); }
-  constexpr std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent) - 1) << fraction; }
-  constexpr std::uint64_t nan() const { return infinity() | std::uint64_t{1} << (fraction - 1); }
+  constexpr std::uint64_t infinite_bits() const { return ((std::uint64_t{1} << exponent) - 1) << fraction; }
+  constexpr std::uint64_t nan_bits() const { return infinite_bits() | std::uint64_t{1} << (fraction - 1); }
   constexpr std::uint64_t sign() const { return std::uint64_t{1} << (fraction + exponent); }
 };
 
@@ -32,7 +32,9 @@ template <>
 inline constexpr number_format format_of<float>{23, 8};
 template <>
 inline constexpr number_format format_of<double>{52, 11};
-#if defined(__FLT16_MANT_DIG__) && (!defined(__clang__) || __clang_major__ >= 15)   // clang 14 has it on few processors
+// clang 14 has it on few processors; g++ for ARM has it in C++ from 13 on, and before only the macro of C.
+#if defined(__FLT16_MANT_DIG__) && (defined(__clang__) ? __clang_major__ >= 15 : defined(__SSE2__) || __GNUC__ >= 13)
+#define COLLIGO_HAS_BINARY16 1
 __extension__ typedef _Float16 binary16;
 template <>
 inline constexpr number_format format_of<binary16>{10, 5};

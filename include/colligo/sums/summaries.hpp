@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -122,7 +121,7 @@ struct moments_of_range {
     return s;
   }
   static moments result(state const& s) {
-    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double nan = std::bit_cast<double>(format_of<double>.nan_bits());   // also under -ffinite-math-only
     moments its{s.count, nan, nan, nan};
     if (s.count == 0) return its;
     auto const& inside = inside_of_sum::state(s.sum);

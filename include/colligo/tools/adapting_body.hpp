@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -69,10 +68,10 @@ struct adapting<Lazy>::size_class {
     std::size_t const n = size == 0 ? 0 : std::max<std::size_t>(1, (std::size_t{1} << (size - 1)) / its.of->size);
     return {{0, n}, its.vector.parts};
   }
-  /// The lower quartile, because disturbances only add; infinity while there are too few rows. The first row, with
+  /// The lower quartile, because disturbances only add; beyond_all while there are too few rows. The first row, with
   /// memory not used before, does not count.
   static double seconds(std::vector<double> const& its) {
-    if (its.size() <= enough) return std::numeric_limits<double>::infinity();
+    if (its.size() <= enough) return detail::beyond_all;
     std::vector<double> rows(its.begin() + 1, its.end());
     auto const quarter = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 4);
     std::nth_element(rows.begin(), quarter, rows.end());
@@ -147,7 +146,7 @@ bool adapting<Lazy>::agree(communicator_state& state, size_class& its) {
   for (std::size_t i = 0; i < count; ++i) seconds[i] = its.seconds(its.tried[i]);
   combine_among_ranks(state, maximum{}, std::span(seconds).first(count));
   auto const end = seconds.begin() + static_cast<std::ptrdiff_t>(count);
-  if (*std::max_element(seconds.begin(), end) == std::numeric_limits<double>::infinity()) return false;
+  if (*std::max_element(seconds.begin(), end) == detail::beyond_all) return false;
   auto const best = static_cast<std::size_t>(std::min_element(seconds.begin(), end) - seconds.begin());
   constexpr double worthwhile = 0.97;   // to replace the choice of `automatic`: two measurements may differ that much
   if (seconds[best] < worthwhile * seconds[0]) std::swap(its.candidates[0], its.candidates[best]);

@@ -46,8 +46,8 @@ struct grid_of_exponents {
  private:
   static std::uint64_t bits_of_counts(std::int64_t sum) {
     auto const any = [sum](int at) { return (sum >> at & ((1 << 20) - 1)) != 0; };
-    if (any(nan_at) || (any(infinity_at) && any(negative_infinity_at))) return format.nan();
-    return format.infinity() | (any(infinity_at) ? 0 : format.sign());
+    if (any(nan_at) || (any(infinity_at) && any(negative_infinity_at))) return format.nan_bits();
+    return format.infinite_bits() | (any(infinity_at) ? 0 : format.sign());
   }
   // By integers: the processor's rounding mode does not matter.
   static std::uint64_t bits_of_multiple(std::int64_t sum, int unit) {
@@ -59,7 +59,7 @@ struct grid_of_exponents {
                                                                  : size * (std::int64_t{1} << -dropped));
     // A mantissa without its first bit is that of a subnormal number; one that has grown carries into the exponent.
     std::uint64_t const bits = (static_cast<std::uint64_t>(unit + dropped) << format.fraction) + mantissa;
-    return std::min(bits, format.infinity()) | (sum < 0 ? format.sign() : 0);
+    return std::min(bits, format.infinite_bits()) | (sum < 0 ? format.sign() : 0);
   }
 };
 

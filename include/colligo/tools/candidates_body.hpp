@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,7 +69,7 @@ std::optional<double> seconds_by_formula(call const& its, choice const& by, mach
 /// An algorithm that could make a call.
 struct candidate {
   choice by;
-  double seconds;   ///< by the formula of its card or, where that has none, by its schedule; infinity: not known
+  double seconds;   ///< by the formula of its card or, where that has none, by its schedule; beyond_all: not known
   bool by_formula;
 };
 
@@ -83,7 +82,7 @@ std::vector<candidate> candidates_for(communicator_state& state, call const& its
     if (!why_not.empty()) return;
     auto const by_formula = seconds_by_formula(its, by, m);
     auto const seconds = by_formula ? by_formula : seconds_by_schedule(state, its, by, m);
-    all.push_back({by, seconds.value_or(std::numeric_limits<double>::infinity()), by_formula.has_value()});
+    all.push_back({by, seconds.value_or(beyond_all), by_formula.has_value()});
   });
   std::sort(all.begin(), all.end(), [](candidate const& a, candidate const& b) {
     return a.seconds != b.seconds ? a.seconds < b.seconds : a.by.index() < b.by.index();

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <limits>
 #include <optional>
 
 #include "candidates_body.hpp"
@@ -55,7 +54,7 @@ double seconds_of_exchange(communicator_state& state, pair_exchange const& pair,
   no_functor nothing;
   call const its{collective::all_reduce, &element_of<unsigned char, no_functor>, state.wire_of_bytes(), &nothing,
                  vector, {data, vector.whole}, {data, vector.whole}};
-  double best = std::numeric_limits<double>::infinity();
+  double best = detail::beyond_all;
   for (int i = 0; i < batches; ++i) {
     std::int64_t const began = now_in_ns();
     for (int k = 0; k < calls; ++k)
@@ -94,7 +93,7 @@ std::vector<prediction> predicting<Lazy>::predict(endpoint& at, call const& its,
                                                   machine const& m) {
   std::vector<prediction> all;
   for (candidate const& one : candidates_for<>(state_at(at), its, policies, m))
-    if (one.seconds < std::numeric_limits<double>::infinity())
+    if (one.seconds < detail::beyond_all)
       all.push_back({one.by.policy->name, one.seconds, one.by_formula});
   return all;
 }

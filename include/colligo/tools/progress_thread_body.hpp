@@ -4,7 +4,9 @@
 #pragma once
 
 #include <mpi.h>
+#if defined(__linux__)
 #include <sys/prctl.h>
+#endif
 #include <time.h>
 
 #include <atomic>

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -153,7 +152,7 @@ class hierarchy {
 
   /// The groups along whose long rounds a vector of `bytes` is cut into slices: this hierarchy, or, where the groups of
   /// a host differ in size, another one in which more ranks lead a slice.
-  hierarchy const& for_slices(double bytes = std::numeric_limits<double>::infinity()) const {
+  hierarchy const& for_slices(double bytes = detail::beyond_all) const {
     return !for_slices_ ? *this : for_short_slices_ && bytes < long_from_ ? *for_short_slices_ : *for_slices_;
   }
 

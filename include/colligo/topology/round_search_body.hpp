@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -91,7 +90,7 @@ class round_search {
 
   /// The best rounds for vectors of `bytes`, whole or in slices.
   rounds best(double bytes, bool whole) {
-    bytes_ = bytes, whole_ = whole, least_ = std::numeric_limits<double>::infinity();
+    bytes_ = bytes, whole_ = whole, least_ = beyond_all;
     rounds some;
     go_on(alone(), some);
     return best_;

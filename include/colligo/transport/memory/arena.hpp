@@ -2,7 +2,7 @@
 /// @file
 /// Memory of a process that other processes of its host can map: one file without a name (memfd_create), so that
 /// nothing is left behind however the program ends. The file is sparse, and all communicators of the process get parts
-/// of it.
+/// of it. Linux has such files; elsewhere there is no arena, and processes exchange messages.
 #pragma once
 
 #include <sys/types.h>
@@ -24,6 +24,9 @@ struct arena_address {
   std::int32_t process = 0;
   std::int32_t file = -1;     ///< the file descriptor in that process; -1: there is no file
 };
+
+/// Reads n bytes of another process's memory; returns how many it got, which may be fewer, or -1.
+std::ptrdiff_t read_process(std::int32_t process, void* into, void const* address, std::size_t n);
 
 /// The file of this process, and those of other processes that it has mapped. Thread-safe.
 class arena {

@@ -3,6 +3,7 @@
 /// The bodies of arena.hpp.
 #pragma once
 
+#if defined(__linux__)
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#endif
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +34,11 @@ namespace arenas {
 
 inline int trouble = 0;   // an errno
 
+// Backs bytes of the file of this process with memory.
+[[gnu::cold]] COLLIGO_BODY bool back(int file, std::size_t at, std::size_t bytes);
+// Gives their memory back.
+[[gnu::cold]] COLLIGO_BODY bool give_back(int file, std::size_t at, std::size_t bytes);
+
 }  // namespace arenas
 
 [[gnu::cold]] COLLIGO_BODY arena* arena::of_process() {
@@ -40,38 +47,6 @@ inline int trouble = 0;   // an errno
 }
 
 [[gnu::cold]] COLLIGO_BODY int arena::trouble() { return arenas::trouble; }
-
-[[gnu::cold]] COLLIGO_BODY arena* arena::make() {
-  constexpr std::size_t most = std::size_t{1} << 32, least = std::size_t{1} << 24;
-  std::size_t size = most;
-  rlimit limit{};
-  // A file that grows beyond this limit ends the process by a signal.
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur);
-  // A rank maps the files of all ranks of its host.
-  if (getrlimit(RLIMIT_AS, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur / 64);
-  size = size / granule * granule;
-  std::uint64_t cookie = 0;
-  arenas::trouble = ENOMEM;
-  if (size < least || getrandom(&cookie, sizeof cookie, 0) != sizeof cookie) return nullptr;
-  constexpr unsigned no_exec_seal = 8;   // MFD_NOEXEC_SEAL: from Linux 6.3 on, and some systems insist on it
-  int file = memfd_create("colligo", MFD_CLOEXEC | no_exec_seal);
-  if (file < 0) file = memfd_create("colligo", MFD_CLOEXEC);
-  arenas::trouble = errno;
-  if (file < 0) return nullptr;
-  void* begin = MAP_FAILED;
-  for (; begin == MAP_FAILED && size >= least; size /= 2)
-    if (ftruncate(file, static_cast<off_t>(size)) == 0 && fallocate(file, 0, 0, granule) == 0) {
-      begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-      if (begin != MAP_FAILED) break;
-    }
-  if (begin == MAP_FAILED) {
-    arenas::trouble = errno;
-    close(file);
-    return nullptr;
-  }
-  madvise(begin, size, MADV_DONTDUMP);   // or a core file would fill all of it
-  return new arena(file, static_cast<std::byte*>(begin), size, cookie);
-}
 
 [[gnu::cold]] COLLIGO_BODY arena::arena(int file, std::byte* begin, std::size_t size, std::uint64_t cookie)
     : file_(file), begin_(begin), cookie_(cookie), used_(lines_apart), reserved_bytes_(granule) {
@@ -147,10 +122,7 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
     after = g + 1;
     if (reserved_[g]) continue;
     while (after < end && !reserved_[after]) ++after;
-    int failed = 0;
-    do failed = fallocate(file_, 0, static_cast<off_t>(g * granule), static_cast<off_t>((after - g) * granule));
-    while (failed != 0 && errno == EINTR);
-    if (failed != 0) return false;
+    if (!arenas::back(file_, g * granule, (after - g) * granule)) return false;
     mark(g, after, true);
   }
   return true;
@@ -181,12 +153,68 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
     after = g + 1;
     if (!reserved_[g]) continue;
     while (after < end && reserved_[after]) ++after;
-    if (fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(g * granule),
-                  static_cast<off_t>((after - g) * granule)) != 0)
-      return;
+    if (!arenas::give_back(file_, g * granule, (after - g) * granule)) return;
     mark(g, after, false);
   }
 }
+
+[[gnu::cold]] COLLIGO_BODY std::size_t arena::used() const {
+  std::lock_guard const lock(mutex_);
+  return used_;
+}
+[[gnu::cold]] COLLIGO_BODY std::size_t arena::reserved() const {
+  std::lock_guard const lock(mutex_);
+  return reserved_bytes_;
+}
+
+#if defined(__linux__)
+
+[[gnu::cold]] COLLIGO_BODY arena* arena::make() {
+  constexpr std::size_t most = std::size_t{1} << 32, least = std::size_t{1} << 24;
+  std::size_t size = most;
+  rlimit limit{};
+  // A file that grows beyond this limit ends the process by a signal.
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur);
+  // A rank maps the files of all ranks of its host.
+  if (getrlimit(RLIMIT_AS, &limit) == 0) size = std::min<std::size_t>(size, limit.rlim_cur / 64);
+  size = size / granule * granule;
+  std::uint64_t cookie = 0;
+  arenas::trouble = ENOMEM;
+  if (size < least || getrandom(&cookie, sizeof cookie, 0) != sizeof cookie) return nullptr;
+  constexpr unsigned no_exec_seal = 8;   // MFD_NOEXEC_SEAL: from Linux 6.3 on, and some systems insist on it
+  int file = memfd_create("colligo", MFD_CLOEXEC | no_exec_seal);
+  if (file < 0) file = memfd_create("colligo", MFD_CLOEXEC);
+  arenas::trouble = errno;
+  if (file < 0) return nullptr;
+  void* begin = MAP_FAILED;
+  for (; begin == MAP_FAILED && size >= least; size /= 2)
+    if (ftruncate(file, static_cast<off_t>(size)) == 0 && fallocate(file, 0, 0, granule) == 0) {
+      begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+      if (begin != MAP_FAILED) break;
+    }
+  if (begin == MAP_FAILED) {
+    arenas::trouble = errno;
+    close(file);
+    return nullptr;
+  }
+  madvise(begin, size, MADV_DONTDUMP);   // or a core file would fill all of it
+  return new arena(file, static_cast<std::byte*>(begin), size, cookie);
+}
+
+namespace arenas {
+
+[[gnu::cold]] COLLIGO_BODY bool back(int file, std::size_t at, std::size_t bytes) {
+  int failed = 0;
+  do failed = fallocate(file, 0, static_cast<off_t>(at), static_cast<off_t>(bytes));
+  while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+[[gnu::cold]] COLLIGO_BODY bool give_back(int file, std::size_t at, std::size_t bytes) {
+  constexpr int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  return fallocate(file, hole, static_cast<off_t>(at), static_cast<off_t>(bytes)) == 0;
+}
+
+}  // namespace arenas
 
 // In a container a process number may denote another process, so the name and the cookie of the file are checked.
 [[gnu::cold]] COLLIGO_BODY arena::peer arena::map(arena_address const& at) {
@@ -217,10 +245,10 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
     return {};
   }
   madvise(begin, size, MADV_DONTDUMP);
-  std::uint64_t seen = 0;   // process_vm_readv may be forbidden
-  iovec const here{&seen, sizeof seen}, there{reinterpret_cast<void*>(at.begin), sizeof seen};
+  std::uint64_t seen = 0;   // reading may be forbidden
   bool const readable =
-      process_vm_readv(static_cast<pid_t>(at.process), &here, 1, &there, 1, 0) == sizeof seen && seen == at.cookie;
+      read_process(at.process, &seen, reinterpret_cast<void const*>(at.begin), sizeof seen) == sizeof seen &&
+      seen == at.cookie;
   return *peers_.insert(known, {at.cookie, static_cast<std::byte*>(begin), readable, at.process});
 }
 
@@ -229,19 +257,33 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
 [[gnu::cold]] COLLIGO_BODY bool arena::has_ended(std::byte const* begin) {
   std::lock_guard const lock(mutex_);
   peer& other = peers_[place_of(peers_, [&](peer const& p) { return p.begin == begin; })];
+#if defined(SYS_pidfd_open)   // headers of Linux 5.3 and later
   if (other.handle == not_opened) other.handle = static_cast<int>(syscall(SYS_pidfd_open, other.process, 0));
+#endif
   if (other.handle < 0) return kill(other.process, 0) != 0 && errno == ESRCH;
   pollfd ended{other.handle, POLLIN, 0};
   return poll(&ended, 1, 0) == 1;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::size_t arena::used() const {
-  std::lock_guard const lock(mutex_);
-  return used_;
+COLLIGO_BODY std::ptrdiff_t read_process(std::int32_t process, void* into, void const* address, std::size_t n) {
+  iovec const here{into, n}, there{const_cast<void*>(address), n};
+  return process_vm_readv(static_cast<pid_t>(process), &here, 1, &there, 1, 0);
 }
-[[gnu::cold]] COLLIGO_BODY std::size_t arena::reserved() const {
-  std::lock_guard const lock(mutex_);
-  return reserved_bytes_;
+
+#else   // of_process() returns null, and nothing else is called
+
+[[gnu::cold]] COLLIGO_BODY arena* arena::make() {
+  arenas::trouble = ENOSYS;
+  return nullptr;
 }
+namespace arenas {
+[[gnu::cold]] COLLIGO_BODY bool back(int, std::size_t, std::size_t) { return false; }
+[[gnu::cold]] COLLIGO_BODY bool give_back(int, std::size_t, std::size_t) { return false; }
+}  // namespace arenas
+[[gnu::cold]] COLLIGO_BODY arena::peer arena::map(arena_address const&) { return {}; }
+[[gnu::cold]] COLLIGO_BODY bool arena::has_ended(std::byte const*) { return false; }
+COLLIGO_BODY std::ptrdiff_t read_process(std::int32_t, void*, void const*, std::size_t) { return -1; }
+
+#endif
 
 }  // namespace colligo

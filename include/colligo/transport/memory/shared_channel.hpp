@@ -8,7 +8,7 @@
 ///
 /// A channel allocates its memory on first use, so a host of q ranks needs, in bytes,
 ///
-///     q * (3.8 Ki + 16 (q + 1))       for the segments, all that an unused communicator has,
+///     q * (4.7 Ki + 16 (q + 1))       for the segments, all that an unused communicator has,
 ///     + 8.3 KiB for each channel in use (a pair of ranks has one each way; each rank has one to all), 2.3 KiB where
 ///       q > 32, and 128 for each reader but the first
 ///     + a ring for each channel with messages that are too long for lines (longer than 1.5 KiB; than 1.4 KiB in calls
@@ -17,8 +17,8 @@
 ///       power of two), up to q = 16 min(512 KiB, 1 MiB / (q - 1)); to some ranks as to one, at least 64 KiB, for
 ///       q > 16 at least 16 KiB, for q > 64 at least 8 KiB.
 ///
-/// 128 ranks that each talk to 18 others: 0.7 + 5.1 + 9 MiB; to all: 0.7 + 2.2 + 8 MiB; all pairs of 128 ranks, with
-/// long messages: 0.7 + 36 + 64 MiB. A rank's own memory is 24 bytes for each other rank, and 250 for each channel.
+/// 128 ranks that each talk to 18 others: 0.8 + 5.1 + 9 MiB; to all: 0.8 + 2.2 + 8 MiB; all pairs of 128 ranks, with
+/// long messages: 0.8 + 36 + 64 MiB. A rank's own memory is 24 bytes for each other rank, and 300 for each channel.
 #pragma once
 
 #include <sched.h>
@@ -252,8 +252,7 @@ class receiver {
   bool is_timed() const { return header().what.store.timed; }
   void took(std::size_t bytes, std::uint64_t cycles) {
     bool const streams = header().what.store.second;
-    cost_[streams] = renewed(cost_[streams], bytes, cycles);
-    back_->cost[streams].store(cost_[streams], std::memory_order_relaxed);
+    back_->cost[streams].store(cost_[streams].add(bytes, cycles), std::memory_order_relaxed);
   }
   /// The chunk may be overwritten.
   void release(std::size_t bytes) {
@@ -358,7 +357,7 @@ class receiver {
   std::uint64_t opened_ = chunk_header::gap;   // the tag for which the chunk at the tail has been accepted
   sender* reverse_ = nullptr;                  // to the same rank, which acknowledges its lines here
   std::uint64_t tail_ = 0, ready_ = 0, read_ = 0;   // bytes taken; ready in the chunk at the tail; messages in place
-  std::uint32_t cost_[2]{};                    // of using chunks, as in channel_back
+  measured_cost cost_[2];                      // of using chunks, as in channel_back
   bool is_in_place_ = false;
   std::uint64_t look_ = 0;
   channel_back* back_ = nullptr;   // host_ sets it

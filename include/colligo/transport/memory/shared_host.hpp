@@ -265,10 +265,7 @@ class shared_host {
   channel_addresses& channel(reader_group const& all, std::size_t member) const {
     return all.record_ ? all.record_->channel(member) : channel(member, records_.size());
   }
-  std::uint64_t own_address(std::uint64_t offset) const { return std::uint64_t{me_ + 1} << 48 | offset; }
-  std::byte* at(std::uint64_t place) const {
-    return memory_.at(static_cast<int>(place >> 48) - 1, place & ((std::uint64_t{1} << 48) - 1));
-  }
+  std::byte* at(std::uint64_t address) const { return memory_.at(address); }
   channel_front& front(channel_addresses& its, std::size_t readers);
   std::byte* ring_of(sender const& end);
   std::byte const* ring_of(receiver const& end) const;

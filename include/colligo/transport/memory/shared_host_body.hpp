@@ -78,7 +78,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   std::uint64_t known = its.front.load(std::memory_order_acquire);
   if (known == 0) {
     std::size_t const bytes = channel_front::bytes(lines_, readers);
-    std::uint64_t const fresh = own_address(memory_.allocate(bytes));
+    std::uint64_t const fresh = memory_.allocate(bytes);
     std::memset(at(fresh), 0, bytes);
     if (its.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
     else memory_.take_back();
@@ -90,7 +90,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   // so a long ring begins in the middle of one: otherwise 1 MiB on two ranks took 1.3 times as long.
   constexpr std::size_t page = 4096;
   bool const is_long = end.capacity_ >= 16 * page;
-  std::uint64_t fresh = own_address(memory_.allocate(end.capacity_ + (is_long ? page : 0)));
+  std::uint64_t fresh = memory_.allocate(end.capacity_ + (is_long ? page : 0));
   if (is_long) fresh += (page + page / 2 - fresh % page) % page;
   new (at(fresh)) chunk_header{};
   end.addresses_->ring.store(fresh, std::memory_order_release);
@@ -157,7 +157,7 @@ COLLIGO_BODY bool shared_host::is_of(reader_group const& its, std::span<operand 
     if (known == 0) {
       if (fresh == 0) {
         std::size_t const bytes = reader_group_record::bytes(places.size());
-        fresh = own_address(memory_.allocate(bytes));
+        fresh = memory_.allocate(bytes);
         std::memset(at(fresh), 0, bytes);
         record(fresh)->members = places.size();
         std::memcpy(record(fresh)->places(), places.data(), places.size() * sizeof places[0]);

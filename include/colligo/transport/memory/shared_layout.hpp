@@ -49,7 +49,7 @@ struct alignas(lines_apart) channel_back {
   std::atomic<std::uint64_t> read;    ///< messages that the reader has read in place, or refused
   std::atomic<std::uint64_t> refused; ///< the number of the latest message that the reader has refused
   std::atomic<bool> reading;          ///< it is reading a message in place at this moment
-  std::atomic<std::uint32_t> cost[2]; ///< of using chunks that were stored, and streamed: see renewed()
+  std::atomic<std::uint32_t> cost[2]; ///< of using chunks that were stored, and streamed: see measured_cost
 };
 
 /// Written by the writer of a channel. Behind it are the lines of the channel, then a channel_back for each reader.
@@ -101,8 +101,7 @@ struct ring_place {
   }
 };
 
-/// The addresses of a channel's memory: zero before its first use, then 2^48 * (place of the rank whose memory it is
-/// in, counted from 1) + (offset there).
+/// The addresses of a channel's memory, which host_memory gives: zero before its first use.
 struct channel_addresses {
   std::atomic<std::uint64_t> front, ring;
 };
@@ -121,11 +120,13 @@ struct reader_group_record {
 /// Where the ranks of a host allocate their channels; each can read all of it. Allocations are aligned to lines_apart.
 class host_memory {
  public:
-  /// Allocates memory of this rank, with undefined contents, and returns its offset. Throws std::bad_alloc.
+  /// Allocates memory of this rank, with undefined contents. Returns its address for all ranks, which is not 0. Throws
+  /// std::bad_alloc.
   virtual std::uint64_t allocate(std::size_t bytes) = 0;
   /// Frees the latest allocation.
   virtual void take_back() = 0;
-  virtual std::byte* at(int place, std::uint64_t offset) const = 0;
+  /// Where this rank has the memory of an address.
+  virtual std::byte* at(std::uint64_t address) const = 0;
 
  protected:
   ~host_memory() = default;

@@ -52,12 +52,27 @@ inline constexpr std::size_t least_streamed = 1024;
 /// Bytes; shorter messages are exchanged through rings and not measured.
 inline constexpr std::size_t least_exchanged_in_place = 256 * 1024;
 
-/// The cost of an action, in cycles for 1 KiB, updated by one more measurement. It is about the least of the latest
-/// ones: an interruption hardly changes it, a lasting slowdown does after a few measurements. `known` 0: none before.
-constexpr std::uint32_t renewed(std::uint32_t known, std::size_t bytes, std::uint64_t cycles) {
-  std::uint64_t const now = std::clamp<std::uint64_t>(cycles * 1024 / bytes, 1, 1 << 30);
-  return static_cast<std::uint32_t>(known == 0 ? now : std::min<std::uint64_t>(now, known + known / 2 + 1));
-}
+/// The cost of an action, in 1/8 of a cycle for 1 KiB, from measurements. It is about the least of the latest ones: an
+/// interruption hardly changes it, a lasting slowdown does after a few measurements. Where the clock is so coarse that
+/// an action takes a few ticks, several actions are one measurement.
+class measured_cost {
+ public:
+  constexpr std::uint32_t known() const { return known_; }   ///< 0: not yet
+  /// Adds an action, and returns what is then known.
+  constexpr std::uint32_t add(std::size_t bytes, std::uint64_t cycles) {
+    bytes_ += bytes, cycles_ += cycles;
+    if (cycles_ < enough && bytes_ < most) return known_;
+    std::uint64_t const now = std::clamp<std::uint64_t>(8 * 1024 * cycles_ / bytes_, 1, 1 << 30);
+    bytes_ = cycles_ = 0;
+    return known_ = static_cast<std::uint32_t>(known_ == 0 ? now : std::min<std::uint64_t>(now, known_ + known_ / 2 + 1));
+  }
+
+ private:
+  static constexpr std::uint64_t enough = 16;        // cycles: then a tick at either end is little
+  static constexpr std::uint64_t most = 1 << 20;     // bytes: a clock that hardly moves
+  std::uint64_t bytes_ = 0, cycles_ = 0;
+  std::uint32_t known_ = 0;
+};
 
 /// One of two ways. `second`: stores past the cache, not through it; exchanges in the sender's memory, not the ring.
 struct way_to_take {
@@ -78,7 +93,7 @@ inline constexpr measuring_pace pace_of_exchanges{2, 1, 8, 2, 20};   // they are
 template <measuring_pace Pace>
 class quicker_way {
  public:
-  /// `one_way`: the writer has nothing to read. reader(second): a way's cost for the slowest reader, see renewed().
+  /// `one_way`: the writer has nothing to read. reader(second): a way's cost for the slowest reader, see measured_cost.
   template <class Reader>
   way_to_take next(bool one_way, Reader const& reader) {
     if (++uses_ <= Pace.young) return {uses_ % 2 == 1, true};
@@ -88,10 +103,12 @@ class quicker_way {
     }
     if (uses_ % Pace.sampled != 0) return {second_, false};
     auto const cost = [&](bool second) {
-      std::uint64_t const own = own_[second], slowest = reader(second);
+      std::uint64_t const own = own_[second].known(), slowest = reader(second);
       return one_way ? std::max(own, slowest) : own + slowest;
     };
-    bool const other_is_quicker = cost(!second_) * Pace.margin < cost(second_) * (Pace.margin - 1);
+    bool const both_known =
+        own_[0].known() != 0 && own_[1].known() != 0 && (reader(false) == 0) == (reader(true) == 0);
+    bool const other_is_quicker = both_known && cost(!second_) * Pace.margin < cost(second_) * (Pace.margin - 1);
     if (other_is_quicker && was_quicker_) {   // twice in a row: one measurement may contain an interruption
       second_ = !second_;
       uses_ = Pace.young, period_ = Pace.period;
@@ -104,14 +121,14 @@ class quicker_way {
     return next(true, [](bool) { return std::uint32_t{0}; });
   }
   void took(bool second, std::size_t bytes, std::uint64_t cycles) {
-    own_[second] = renewed(own_[second], bytes, cycles);
+    own_[second].add(bytes, cycles);
   }
 
  private:
   static constexpr std::uint32_t longest_period = 2048;
 
   std::uint32_t uses_ = 0, period_ = Pace.period;
-  std::uint32_t own_[2]{};
+  measured_cost own_[2];
   bool second_ = false, was_quicker_ = false;   // was_quicker_: the other way, by the latest comparison
 };
 using store_choice = quicker_way<pace_of_chunks>;

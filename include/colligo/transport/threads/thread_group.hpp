@@ -50,7 +50,8 @@ struct group_of_threads {
   // Thrown in waiting ranks after another rank's function has thrown.
   struct abandoned {};
 
-  // The memory of one rank's channels, in the process: offsets are addresses.
+  // The memory of one rank's channels, in the process: addresses are those of the process, whole, because some systems
+  // keep a tag in their highest bits.
   class rank_memory final : public host_memory {
    public:
     std::uint64_t allocate(std::size_t bytes) override {
@@ -58,8 +59,8 @@ struct group_of_threads {
       return reinterpret_cast<std::uintptr_t>(fresh);
     }
     void take_back() override { parts_.pop_back(); }
-    std::byte* at(int, std::uint64_t offset) const override {
-      return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(offset));
+    std::byte* at(std::uint64_t address) const override {
+      return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
     }
 
    private:
