@@ -10,7 +10,9 @@
 #include "environment.hpp"
 #include "exchange.hpp"
 #include "tools/draw.hpp"
+#if __has_include(<mpi.h>)
 #include "progress.hpp"
+#endif
 #if !defined(COLLIGO_REST_APART)
 #include "compiled_rest.hpp"
 #endif
