@@ -74,10 +74,13 @@ std::uint64_t mixed(std::uint64_t digest, colligo::exact_sum<Summand> const& sum
   return mixed(digest, std::bit_cast<std::uint64_t>(static_cast<double>(sum)));
 }
 
+// K words, then pairs of words of half the length, the lower half first whatever the processor's order of bytes.
 template <class T, int K>
 std::uint64_t mixed(std::uint64_t digest, colligo::binned_sum<T, K> const& sum) {
-  for (std::uint64_t const word : std::bit_cast<std::array<std::uint64_t, sizeof sum / 8>>(sum))
-    digest = mixed(digest, word);
+  auto words = std::bit_cast<std::array<std::uint64_t, sizeof sum / 8>>(sum);
+  if constexpr (std::endian::native == std::endian::big)
+    for (std::size_t i = K; i < words.size(); ++i) words[i] = std::rotl(words[i], 32);
+  for (std::uint64_t const word : words) digest = mixed(digest, word);
   return mixed(digest, std::bit_cast<std::uint64_t>(static_cast<double>(sum)));
 }
 

@@ -85,16 +85,18 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 #if defined(__linux__)
 static decltype(::dlopen) dlopen_if_there __attribute__((weakref("dlopen")));
 static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
-#else   // part of the C library there
-inline constexpr decltype(&::dlopen) dlopen_if_there = &::dlopen;
-inline constexpr decltype(&::dladdr) dladdr_if_there = &::dladdr;
 #endif
 
 // Keeps the shared object of a function loaded: MPI_Finalize calls the function, when a plugin may have been closed.
 [[gnu::cold]] COLLIGO_BODY void stay_in_memory(void const* function) {
   Dl_info object{};
+#if defined(__linux__)
   if (dlopen_if_there && dladdr_if_there && dladdr_if_there(function, &object) != 0 && object.dli_fname)
     dlopen_if_there(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+#else   // where they are part of the C library
+  if (dladdr(function, &object) != 0 && object.dli_fname)
+    dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+#endif
 }
 
 [[gnu::cold]] COLLIGO_BODY int mpi_state::make_key() {
