@@ -4,6 +4,7 @@
 cmake_minimum_required(VERSION 3.20)
 set(most_README.md 120)
 set(most_examples/guide/start.md 80)
+set(most_examples/guide/platforms.md 80)
 set(most_examples/guide/choosing.md 120)
 set(most_examples/guide/bits.md 80)
 set(most_examples/guide/sums.md 100)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The library as a module, for compilers that can: import colligo; test/platforms/module.py writes this file.
+/// The library as a module, for compilers that can: import colligo; written by
+/// test/platforms/module.py.
 module;
 
 #include "adaptive.hpp"
@@ -8,6 +9,7 @@ module;
 #include "all_gatherv.hpp"
 #include "all_reduce.hpp"
 #include "all_to_all.hpp"
+#include "automatic.hpp"
 #include "barrier.hpp"
 #include "batch.hpp"
 #include "binned_sum.hpp"
@@ -361,46 +363,14 @@ using colligo::write_timeline;
 using colligo::writes_output_alone;
 
 namespace trees {
-using colligo::trees::all_gather_init;
-using colligo::trees::all_gatherv_init;
-using colligo::trees::all_reduce_init;
-using colligo::trees::all_to_all_init;
-using colligo::trees::all_to_all_v_init;
-using colligo::trees::barrier_init;
 using colligo::trees::binomial;
-using colligo::trees::broadcast_init;
 using colligo::trees::by_host;
 using colligo::trees::by_host_options;
 using colligo::trees::chain;
-using colligo::trees::exclusive_scan_init;
 using colligo::trees::flat;
-using colligo::trees::gather_init;
-using colligo::trees::gatherv_init;
-using colligo::trees::iall_gather;
-using colligo::trees::iall_gatherv;
-using colligo::trees::iall_reduce;
-using colligo::trees::iall_to_all;
-using colligo::trees::iall_to_all_v;
-using colligo::trees::ibarrier;
-using colligo::trees::ibroadcast;
-using colligo::trees::iexclusive_scan;
-using colligo::trees::igather;
-using colligo::trees::igatherv;
-using colligo::trees::ireduce;
-using colligo::trees::ireduce_scatter;
-using colligo::trees::ireduce_scatter_block;
-using colligo::trees::iscan;
-using colligo::trees::iscatter;
-using colligo::trees::iscatterv;
 using colligo::trees::kary;
 using colligo::trees::lam_broadcast;
 using colligo::trees::lam_reduce;
-using colligo::trees::reduce_init;
-using colligo::trees::reduce_scatter_block_init;
-using colligo::trees::reduce_scatter_init;
-using colligo::trees::scan_init;
-using colligo::trees::scatter_init;
-using colligo::trees::scatterv_init;
 using colligo::trees::shape;
 }  // namespace trees
 

@@ -268,8 +268,8 @@ TEST_CASE("what the system says of cores: Rome with one and four nodes a socket,
 TEST_CASE("Slurm's list of tasks: how many of them are on a node") {
   for (auto const& [list, node, tasks] : std::initializer_list<std::tuple<char const*, char const*, int>>{
            {"4", "0", 4}, {"16(x2),8", "1", 16}, {"16(x2),8", "2", 8}, {"3,5(x10),1", "10", 5}, {"3,5(x10),1", "11", 1},
-           {"4", "1", 0}, {"4(x", "0", 0}, {"4(x0)", "0", 0}, {"", "0", 0}, {"x", "0", 0}, {"4;2", "1", 0}, {"4", "", 0},
-           {"4", "0a", 0}})
+           {"4", "1", 0}, {"4(x", "0", 0}, {"4(x0)", "0", 0}, {"", "0", 0}, {"x", "0", 0}, {"4;2", "1", 0},
+           {"4", "", 0}, {"4", "0a", 0}})
     CHECK(std::pair(list, detail::tasks_on_node(list, node)) == std::pair(list, tasks));
 }
 

@@ -28,7 +28,8 @@ def names_in(text, wanted):
         if opened := re.match(r'namespace ([\w: ]*?) ?\{', line):
             inside.append((opened[1], depth))
         elif made := re.match(r'COLLIGO_REQUESTS?\((\w+)\)', line):
-            public |= {'i' + made[1], made[1] + '_init'}
+            if wanted[-1] == 'colligo':
+                public |= {'i' + made[1], made[1] + '_init'}
         elif at_top and line[:1] not in ('', ' ', '/', '#', '}') and not re.match(other, line):
             for kind in declared:
                 if found := kind.match(line):
@@ -51,7 +52,8 @@ trees = set().union(*(names_in(h.read_text(), inner + ('trees',)) for h in heade
 public = sorted(h.name for h in root.glob('*.hpp') if not h.name.startswith('compiled'))
 text = ('// SPDX-License-Identifier: BSL-1.0\n'
         '/// @file\n'
-        '/// The library as a module, for compilers that can: import colligo; test/platforms/module.py writes this file.\n'
+        '/// The library as a module, for compilers that can: import colligo; written by\n'
+        '/// test/platforms/module.py.\n'
         'module;\n\n' + ''.join(f'#include "{name}"\n' for name in public) +
         '#include "tools/draw.hpp"\n#include "transport/threads/threads.hpp"\n\n'
         'export module colligo;\n\nexport namespace colligo {\n\n' +

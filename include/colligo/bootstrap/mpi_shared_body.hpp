@@ -60,11 +60,11 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   for (std::string_view const text : {std::string_view(boot), std::string_view(name.data()),
                                       std::string_view(node.data(), static_cast<std::size_t>(length))})
     all = hash(all, text);
-  return hash(all, concat({processes.st_ino}));
+  return hash(all, concat({processes.st_ino, " ", cache_line}));   // channels have the lines of one size
 }
 
-// The job's ranks on this host, as the launcher says (Open MPI's, Hydra, MVAPICH's, PALS, Cray's PMI, Slurm); 0: it does
-// not.
+// The job's ranks on this host, as the launcher says (Open MPI's, Hydra, MVAPICH's, PALS, Cray's PMI, Slurm); 0: it
+// does not.
 [[gnu::cold]] COLLIGO_BODY int ranks_of_job() {
   for (char const* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
                                      "PALS_LOCAL_SIZE", "PMI_LOCAL_SIZE"})

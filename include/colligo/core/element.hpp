@@ -173,9 +173,12 @@ inline constexpr bool travels_as_bytes<located<T, Index>> = travels_as_bytes<T> 
 
 namespace detail {
 
-inline constexpr std::size_t cache_line = 64;
-/// The distance in bytes between data that different cores write: many processors fetch two lines at a time.
-inline constexpr std::size_t lines_apart = 2 * cache_line;
+inline constexpr std::size_t cache_line = COLLIGO_CACHE_LINE;
+static_assert(cache_line >= 64 && cache_line <= 4096 && (cache_line & (cache_line - 1)) == 0,
+              "COLLIGO_CACHE_LINE is a power of two from 64 to 4096");
+/// The distance in bytes between data that different cores write: processors with lines of 64 bytes fetch two at a
+/// time.
+inline constexpr std::size_t lines_apart = cache_line < 128 ? 128 : cache_line;
 
 /// The functor of collectives that combine nothing.
 struct no_functor {};

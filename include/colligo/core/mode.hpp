@@ -27,6 +27,19 @@
 #define COLLIGO_MODE header_only
 #endif
 
+/// Bytes of a cache line. A constant, because short calls would take longer if they asked; where the compiler can not
+/// know it, as for A64FX, which has 256, programs are compiled with -DCOLLIGO_CACHE_LINE=256. Ranks that were compiled
+/// for different lines do not share memory.
+#if !defined(COLLIGO_CACHE_LINE)
+#if defined(__s390x__)
+#define COLLIGO_CACHE_LINE 256
+#elif defined(__powerpc64__) || (defined(__APPLE__) && defined(__aarch64__))
+#define COLLIGO_CACHE_LINE 128
+#else
+#define COLLIGO_CACHE_LINE 64
+#endif
+#endif
+
 /// The public functions are in a namespace that no type is in: `colligo::scan` finds them, and so does a program that
 /// opens namespace colligo, but the type of an argument never does. So a user's own `scan(colligo::located<double>)`
 /// stays the user's. A directive, because an inline namespace belongs to the types of the one around it.
@@ -56,7 +69,7 @@ using namespace by_name;
 #define COLLIGO_BODY inline
 #endif
 
-/// `constexpr` of functions that use vectors. In libstdc++ they are literal types from g++ 12 on, in its debug mode from
+/// `constexpr` of functions that use vectors, literal types in libstdc++ from g++ 12 on, in its debug mode from
 /// g++ 14 on, in libc++ from 15 on.
 #if !defined(__cpp_lib_constexpr_vector) || (defined(_GLIBCXX_DEBUG) && _GLIBCXX_RELEASE < 14)
 #define COLLIGO_CONSTEXPR inline

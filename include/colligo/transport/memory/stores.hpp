@@ -64,7 +64,8 @@ class measured_cost {
     if (cycles_ < enough && bytes_ < most) return known_;
     std::uint64_t const now = std::clamp<std::uint64_t>(8 * 1024 * cycles_ / bytes_, 1, 1 << 30);
     bytes_ = cycles_ = 0;
-    return known_ = static_cast<std::uint32_t>(known_ == 0 ? now : std::min<std::uint64_t>(now, known_ + known_ / 2 + 1));
+    std::uint64_t const most_now = known_ + known_ / 2 + 1;
+    return known_ = static_cast<std::uint32_t>(known_ == 0 ? now : std::min(now, most_now));
   }
 
  private:
