@@ -18,6 +18,7 @@ module;
 #include "each.hpp"
 #include "environment.hpp"
 #include "exact_sum.hpp"
+#include "exchange.hpp"
 #include "explain.hpp"
 #include "gather.hpp"
 #include "patience.hpp"
@@ -115,10 +116,13 @@ using colligo::communicator;
 using colligo::commutative;
 using colligo::commutative_functor;
 using colligo::configured;
+using colligo::consensus;
 using colligo::contains;
 using colligo::copy;
+using colligo::counters;
 using colligo::cuts_some;
 using colligo::cyclic_range;
+using colligo::dense;
 using colligo::direct;
 using colligo::direct_by_level;
 using colligo::dissemination;
@@ -138,6 +142,7 @@ using colligo::exact;
 using colligo::exact_if;
 using colligo::exact_product;
 using colligo::exact_sum;
+using colligo::exchange_lengths;
 using colligo::exclusive_scan;
 using colligo::exclusive_scan_init;
 using colligo::explain;
@@ -196,6 +201,7 @@ using colligo::is_sequential;
 using colligo::iscan;
 using colligo::iscatter;
 using colligo::iscatterv;
+using colligo::isparse_all_to_all;
 using colligo::joined;
 using colligo::keeps_input;
 using colligo::keeps_order;
@@ -281,6 +287,7 @@ using colligo::published;
 using colligo::published_among;
 using colligo::range;
 using colligo::rank_lost;
+using colligo::received;
 using colligo::record;
 using colligo::recorder;
 using colligo::recursive_doubling;
@@ -326,8 +333,10 @@ using colligo::slices_by_level;
 using colligo::sorted_halving;
 using colligo::spare_ranks;
 using colligo::sparse;
+using colligo::sparse_all_to_all;
 using colligo::sparse_form;
 using colligo::sparse_range;
+using colligo::sparse_request;
 using colligo::sparse_vector;
 using colligo::stalled;
 using colligo::state_of;
