@@ -62,6 +62,7 @@ void make_by(Algorithm const& by, Comm const& comm, collective c, how const& h, 
       return colligo::all_to_all_v(comm, in(p * h.n), each, out(p * h.n), each, by);
     }
     case barrier: return colligo::barrier(comm, by);
+    case exchange: return;   // is over a graph
   }
 }
 /// The same, by the algorithm that is named.

@@ -23,6 +23,13 @@ set_source_files_properties(tools/trace.cpp rules/overrides.cpp PROPERTIES COMPI
 colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
 add_test(NAME threads COMMAND test_threads)
 
+# Exchanges with some ranks: graphs and halos.
+add_executable(test_exchange exchange/graphs.cpp exchange/halos.cpp)
+target_compile_options(test_exchange PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
+target_link_libraries(test_exchange PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
+colligo_precompile(test_exchange exchange <catch2/catch.hpp> <boost/mpi.hpp>)
+add_test(NAME exchange COMMAND test_exchange)
+
 # Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single
 # ones have of their own: their threads share what those of all algorithms do, which is enough for the thread sanitizer.
 # They take longer to run: g++ optimises them.

@@ -9,6 +9,7 @@
 #include "rules/chosen.hpp"
 #include "rules/policies.hpp"
 #include "rules/recorded.hpp"
+#include "shape/edge_order.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -33,6 +34,28 @@ template <class Algorithm>
 concept library_algorithm =
     in_catalogue<Algorithm> || std::is_same_v<Algorithm, named> || std::is_same_v<Algorithm, choice>;
 
+/// The vector of a rank: its blocks out, one after the other in the order listed, then its blocks in. Returns its
+/// length.
+template <class Edges>
+std::size_t place_edges(int rank, int p, Edges const& edges, std::vector<edge>& placed) {
+  std::vector<edge_end> ends;
+  std::vector<range> blocks[2];   // in, out
+  std::size_t last = 0;
+  for (bool const sends : {true, false})
+    for (graph_edge const& e : edges) {
+      if ((sends ? e.from : e.to) != rank) continue;
+      auto& of = blocks[sends];
+      int const place = static_cast<int>(of.size());
+      ends.push_back({sends ? e.to : e.from, sends ? place : ~place});
+      of.push_back({last, last + e.elements});
+      last += e.elements;
+    }
+  order_edges(rank, p, ends);
+  placed.clear();
+  for (edge_end const& e : ends) placed.push_back({e.peer, e.sends(), blocks[e.sends()][e.index()]});
+  return last;
+}
+
 }  // namespace detail
 
 namespace by_name {
@@ -49,6 +72,31 @@ COLLIGO_CONSTEXPR schedule record(Algorithm const& algorithm, collective what, i
       return detail::record_elements(what, p, n, detail::steps_by<T>(algorithm, what, p, root));
 #endif
   return detail::record_elements(what, p, n, detail::steps_by_policy<T>(algorithm, what, p, root));
+}
+
+/// The schedule of an exchange over a graph on p ranks: record(along_edges{}, 4, {{0, 1, 8}, {1, 0, 8}}). Throws
+/// argument_error if an edge is of no rank.
+template <class T = std::byte, algorithm Algorithm>
+  requires detail::library_algorithm<Algorithm>
+schedule record(Algorithm const& algorithm, int p, std::span<graph_edge const> edges) {
+  for (graph_edge const& e : edges)
+    for (int const rank : {e.from, e.to})
+      if (rank < 0 || rank >= p)
+        throw argument_error(detail::concat({"colligo: record: an edge of rank ", rank, " on ", p, " ranks"}));
+  auto const steps = detail::steps_by_policy<T>(algorithm, collective::exchange, p, 0);
+  std::vector<detail::rank_steps> ranks;
+  std::vector<edge> placed;
+  std::size_t longest = 0;
+  for (int r = 0; r < p; ++r) {
+    longest = std::max(longest, detail::place_edges(r, p, edges, placed));
+    edge_list const its{placed.data(), placed.size()};
+    ranks.push_back(steps(r, {.whole = {}, .parts = static_cast<int>(its.count), .edges = &its}));
+  }
+  return schedule(collective::exchange, longest, std::move(ranks));
+}
+template <class T = std::byte, algorithm Algorithm>
+schedule record(Algorithm const& algorithm, int p, std::initializer_list<graph_edge> edges) {
+  return colligo::record<T>(algorithm, p, std::span<graph_edge const>(edges.begin(), edges.size()));
 }
 
 }  // namespace by_name

@@ -60,8 +60,8 @@ TEST_CASE("calls.md has every algorithm, for what, in which order, and its knobs
 
     std::set<std::string> known;
     int combining = 0, kept = 0, sequential = 0;
-    for (collective const c : collectives)
-      detail::for_collective(c, [&]<collective C>() {
+    for (std::size_t c = 0; c < collective_count; ++c)
+      detail::for_collective(static_cast<collective>(c), [&]<collective C>() {
         if constexpr (offers<Tag, C, detail::any_element, detail::any_functor>) {
           known.emplace(name_of(C));
           if constexpr (combines(C)) {

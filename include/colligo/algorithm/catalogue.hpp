@@ -4,6 +4,7 @@
 #pragma once
 
 #include "list.hpp"
+#include "along_edges.hpp"
 #include "binary_blocks.hpp"
 #include "binary_tree.hpp"
 #include "bruck.hpp"

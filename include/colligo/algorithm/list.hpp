@@ -62,6 +62,7 @@ using catalogue_of_tags = list_of_tags<   // `struct` declares the tag
     struct pipelines_by_level,    //
     struct bundles_by_level,      //
     struct scan_by_level,         //
+    struct along_edges,           //
     struct direct,                //
     struct shared_memory,         //
     struct vendor>;

@@ -162,7 +162,7 @@ auto holding(std::span<T> elements, range stretch) {
 
 /// Copies member by member: a wide load after narrow stores stalls.
 inline blocks memberwise(blocks const& b) {
-  return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer, b.lengths};
+  return {{b.whole.first, b.whole.last}, b.parts, b.offsets, b.idle, b.finer, b.lengths, b.edges};
 }
 
 /// Ranks compare every call over such a communicator.
@@ -278,6 +278,8 @@ template <collective C, communicator Comm>
 class call_arguments {
  public:
   explicit call_arguments(Comm const& comm) : state_(state_of<Comm>::open(comm)) {}
+  /// Of a call on a graph, which knows the state.
+  explicit call_arguments(endpoint& state) : state_(state) {}
   /// Of a call with a root.
   call_arguments(Comm const& comm, int root) : call_arguments(comm) {
     if (root < 0 || root >= size()) [[unlikely]] refuse_root(as_refused(), root);
@@ -296,11 +298,11 @@ class call_arguments {
     if (std::cmp_less(count, 0)) [[unlikely]] refuse_count(as_refused(call), std::to_string(count));
   }
   template <class T>
-  void require_disjoint(std::span<T const> in, std::span<T> out) const {
+  void require_disjoint(std::span<T const> in, std::span<T> out, char const* call = nullptr) const {
     std::less<T const*> const before;
     bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
                        !before(out.data(), in.data() + in.size());
-    if (!apart) [[unlikely]] refuse_overlap(as_refused());
+    if (!apart) [[unlikely]] refuse_overlap(as_refused(call));
   }
 
   /// Throws on a rank with an empty container that has received a broadcast of elements.

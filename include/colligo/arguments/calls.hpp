@@ -83,7 +83,7 @@ struct elementwise_calls {
 /// this namespace.
 #define COLLIGO_NO_COMMUNICATOR(attribute, name, what, how)                                                          \
   template <class First, class... More>                                                                              \
-    requires(!communicator<First>)                                                                                   \
+    requires(!communicator<First> && !detail::has_forms_elsewhere<First>)                                            \
   attribute detail::answer<collective::what, detail::made::how, First const&, More const&...> name(First const&,     \
                                                                                                More const&...) {     \
     return {};                                                                                                       \

@@ -16,25 +16,29 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// The collectives of the library.
+/// The collectives of the library. `exchange` is over a graph of in and out edges: its ranks send a block on each edge.
 enum class collective {
   all_reduce, reduce, broadcast, all_gather, all_gatherv, gather, gatherv, scatter, scatterv,
-  reduce_scatter, reduce_scatter_block, scan, exclusive_scan, all_to_all, all_to_all_v, barrier
+  reduce_scatter, reduce_scatter_block, scan, exclusive_scan, all_to_all, all_to_all_v, barrier, exchange
 };
 
 constexpr std::string_view name_of(collective c) {
-  constexpr std::array<std::string_view, 16> names{
+  constexpr std::array<std::string_view, 17> names{
       "all_reduce", "reduce",     "broadcast",      "all_gather",     "all_gatherv",          "gather",
       "gatherv",    "scatter",    "scatterv",       "reduce_scatter", "reduce_scatter_block", "scan",
-      "exclusive_scan", "all_to_all", "all_to_all_v", "barrier"};
+      "exclusive_scan", "all_to_all", "all_to_all_v", "barrier", "exchange"};
   return names[static_cast<std::size_t>(c)];
 }
 
+/// All but `exchange`, which is on a graph, not on p and n alone.
 inline constexpr auto collectives = [] {
   std::array<collective, 16> all{};
   for (std::size_t c = 0; c < all.size(); ++c) all[c] = static_cast<collective>(c);
   return all;
 }();
+
+/// The number of all of them.
+inline constexpr std::size_t collective_count = collectives.size() + 1;
 
 /// The variable that overrides `automatic` for this collective: COLLIGO_ALL_REDUCE ...
 inline std::string environment_variable(collective c) {
@@ -66,6 +70,7 @@ constexpr decltype(auto) for_collective(collective what, F f) {
     case all_to_all: return f.template operator()<all_to_all>();
     case all_to_all_v: return f.template operator()<all_to_all_v>();
     case barrier: return f.template operator()<barrier>();
+    case exchange: return f.template operator()<exchange>();
   }
   throw argument_error("colligo: no such collective");
 }
@@ -157,6 +162,7 @@ COLLIGO_POLICY(scan, T, Op)
 COLLIGO_POLICY(exclusive_scan, T, Op)
 COLLIGO_POLICY(all_to_all, T)
 COLLIGO_POLICY(all_to_all_v, T)
+COLLIGO_POLICY(exchange, T)
 #undef COLLIGO_POLICY
 template <class Tag, class T, class Op>
   requires requires { typename Tag::barrier; }
@@ -240,6 +246,7 @@ constexpr own_work work_of(Policy const& policy, blocks const& vector, std::size
 template <collective C, class Policy, steps Step>
 constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int root = 0) {
   if constexpr (C == collective::barrier) policy(step);
+  else if constexpr (C == collective::exchange) policy(step, *vector.edges);
   else if constexpr (has_two_vectors(C)) {
     auto const [in, out] = vectors_of(C, vector, step.rank());
     policy(step, in, out);

@@ -67,6 +67,25 @@ struct block_lengths {
   std::size_t longest = 0, shortest = 0;
 };
 
+/// A block of an exchange over a graph: what a rank sends to a peer, or receives from one.
+struct edge {
+  int peer;
+  bool sends;
+  range elements;
+};
+/// An edge of a graph, and the number of elements that are sent on it: for record().
+struct graph_edge {
+  int from, to;
+  std::size_t elements;
+};
+/// A rank's edges in an order in which all ranks can perform them (shape/edge_order.hpp).
+struct edge_list {
+  edge const* first;
+  std::size_t count;
+
+  constexpr edge const& operator[](std::size_t i) const { return first[i]; }
+};
+
 /// The vector in `parts` blocks, one after the other: either an even split, whose sizes differ by at most one element
 /// with the longer ones first, or at the given parts + 1 offsets, which the blocks do not own. The last blocks of an
 /// even split may be empty.
@@ -77,6 +96,7 @@ struct blocks {
   int idle = 0;   ///< the number of empty blocks at the end of an even split
   int finer = 0;   ///< not 0: the blocks are groups of neighbours, of `finer` smaller blocks in all: grouped()
   block_lengths const* lengths = nullptr;   ///< null: not known
+  edge_list const* edges = nullptr;   ///< of an exchange over a graph: its blocks are these; null: other collectives
 
   constexpr range operator[](int i) const { return span(i, i + 1); }
 

@@ -9,7 +9,7 @@
 /// them as one, and to keep data that is not to be combined yet.
 ///
 /// A step performs its operands together and returns nothing. The laws, each checked by plan/verify.hpp:
-///  1. Oblivious: control flow depends on rank, p, root, n and counts only, so a schedule is a value.
+///  1. Oblivious: control flow depends on rank, p, root, n, counts and graph only, so a schedule is a value.
 ///  2. Within a step, what recv writes overlaps nothing else; folds are applied after the sends have left, in the order
 ///     listed. Several folds in a row into one range are listed from the lowest rank to the highest and combined in
 ///     that order, the rank's own values at their place among them.

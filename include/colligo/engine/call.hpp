@@ -62,6 +62,8 @@ class endpoint {
   std::uint64_t distribution = new_distribution;   ///< the number of these offsets; new_distribution: not numbered yet
   std::uint64_t newest_distribution = new_distribution;   ///< the largest number so far
   block_lengths lengths;      ///< of these blocks
+  small_vector<edge> edges;   ///< of the latest exchange over a graph
+  edge_list listed{};         ///< these edges
 
  protected:
   endpoint() = default;
@@ -77,6 +79,9 @@ struct values {
   Byte* data = nullptr;
   range covers{};
 };
+
+/// Behind every element.
+inline constexpr range behind_all{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
 
 /// The left-most operand of an exclusive scan.
 struct initial_value {
@@ -98,6 +103,7 @@ struct call {
   std::uint8_t before = 0;   ///< before_call
   bool output_is_free = false;   ///< elements of `out` that the algorithm does not write may have any value
   initial_value* init = nullptr;   ///< of an exclusive scan
+  values<std::byte> beyond{nullptr, behind_all};   ///< of an exchange: elements behind the vector, in other memory
 
   bool checked() const { return (before & agreement) != 0; }
 };

@@ -102,7 +102,8 @@ struct working_place {
   values<std::byte> out(call const& its, std::byte* memory) const {
     return direct ? its.out : values<std::byte>{memory, beside};
   }
-  values<std::byte> beyond(std::byte* memory) const {
+  values<std::byte> beyond(call const& its, std::byte* memory) const {
+    if (its.beyond.data) return its.beyond;
     return direct ? values<std::byte>{memory, beside} : values<std::byte>{nullptr, behind_all};
   }
 };

@@ -138,7 +138,8 @@ inline bool communicator_state::play(call const& its, choice const* by, bool& re
   if (!usual) return false;
   bool const is_pinned_elsewhere = by && (by->over == transport::messages || by->policy->is_vendor);
   if (is_pinned_elsewhere || (by && !by->policy->equals_by_bytes(by->tag()))) return false;
-  prepared_call const* const prepared = prepared_.find(its, by, its.vector.offsets ? distribution : 0, records);
+  std::uint64_t const of_blocks = its.vector.offsets || its.vector.edges ? distribution : 0;
+  prepared_call const* const prepared = prepared_.find(its, by, of_blocks, records);
   if (!prepared) return false;
   in_call const inside(*this);
   std::uint32_t const number = ++calls;
@@ -245,7 +246,7 @@ COLLIGO_BODY std::exception_ptr communicator_state::run_beside(policy_run const&
     missing = std::current_exception();
   }
   if (copy) in.data = input.data();
-  values<std::byte> const out = place.out(its, result.data()), beyond = place.beyond(result.data());
+  values<std::byte> const out = place.out(its, result.data()), beyond = place.beyond(its, result.data());
   working_vector data(its, in, out, beyond, memory);
   if (run.record) data.record(run.record);
   if (missing) data.fail(missing);

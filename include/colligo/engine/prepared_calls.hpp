@@ -48,7 +48,8 @@ struct prepared_call {
   /// Short calls on bytes can be prepared.
   static bool is_possible(call const& its) {
     element const& of = *its.of;
-    return !of.objects && !of.by_index && of.bytes(its.vector.whole.size()) <= run_record::most_bytes;
+    bool const is_short = of.bytes(its.vector.whole.size()) <= run_record::most_bytes;
+    return is_short && !of.objects && !of.by_index && !its.beyond.data;
   }
   /// Makes room for the record of such a call. Throws std::bad_alloc.
   void make_room(call const& its);

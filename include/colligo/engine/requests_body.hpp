@@ -30,6 +30,7 @@ COLLIGO_BODY running::running(communicator_state& state, call const& its, choice
     offsets_.append(its.vector.offsets, its.vector.offsets + offsets_of(its.what, its.vector.parts));
     call_.vector.offsets = offsets_.data();
   }
+  if (its.vector.edges) distribution_ = state.distribution;
   if (what.is_vendor) {
     plan_.steps.push_back({0, 0, list_kind::plain});
     steps_ = state.vendor_request(call_, persistent);
@@ -43,9 +44,9 @@ COLLIGO_BODY running::running(communicator_state& state, call const& its, choice
   planner plan(state.rank(), state.size(), of.size, plan_, memory_.operands);
   kept_plan const* const kept = plan_of(state, {call_, by_, state.known, 0});
   policy_run{call_, by_, state.known, 0, kept && kept->play ? kept : nullptr}(plan);
-  call_.vector.lengths = nullptr;   // the state owns them, and changes them
+  call_.vector.lengths = nullptr, call_.vector.edges = nullptr;   // the state owns them, and changes them
   range holds = call_.out.covers;
-  if (holds != call_.vector.whole || what.scratch) {
+  if ((holds != call_.vector.whole && !its.vector.edges) || what.scratch) {
     extent needed(state.rank(), state.size(), of.size, memory_.operands);
     for (auto const& s : plan_.steps)
       for (operand const& o : plan_.operands_of(s))
@@ -98,7 +99,7 @@ COLLIGO_BODY void running::prepare() {
 
 COLLIGO_BODY void running::work_on_arguments() {
   std::byte* const memory = result_->data();
-  in_ = call_.in, out_ = place_.out(call_, memory), beyond_ = place_.beyond(memory);
+  in_ = call_.in, out_ = place_.out(call_, memory), beyond_ = place_.beyond(call_, memory);
   if (copies_input_) in_.data = input_->data();
   data_.emplace(call_, in_, out_, beyond_, memory_);
 }
@@ -110,7 +111,9 @@ COLLIGO_BODY bool running::matches(call const& its, choice const& by) const {
                      its.what == call_.what && its.root == call_.root && asked.whole == mine.whole &&
                      its.in.covers == call_.in.covers && its.out.covers == call_.out.covers &&
                      in_behind_out(its) == in_behind_out(call_) &&
-                     (asked.offsets == nullptr) == (mine.offsets == nullptr);
+                     (asked.offsets == nullptr) == (mine.offsets == nullptr) &&
+                     (asked.edges ? state_.distribution : 0) == distribution_ &&
+                     (its.beyond.data == nullptr) == (call_.beyond.data == nullptr);
   return alike && by.policy->equals_by_bytes(by.tag()) &&
          std::memcmp(by.tag(), by_.tag(), by.policy->tag_bytes) == 0 &&
          (!asked.offsets || std::equal(offsets_.begin(), offsets_.end(), asked.offsets));
@@ -128,7 +131,7 @@ COLLIGO_BODY owned_running running::kept(communicator_state& state, call const& 
     one->owned_ = std::move(owned);
     auto const* const offsets = one->call_.vector.offsets;
     one->call_ = its;
-    one->call_.vector.offsets = offsets, one->call_.vector.lengths = nullptr;
+    one->call_.vector.offsets = offsets, one->call_.vector.lengths = nullptr, one->call_.vector.edges = nullptr;
     one->work_on_arguments();
     return owned_running(one);
   }

@@ -45,15 +45,11 @@ class contributions {
   contribution (*call_)(void const* f, std::size_t k);
 };
 
-/// Behind every element.
-inline constexpr range behind_all{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1)};
-inline constexpr values<std::byte> nothing_beyond{nullptr, behind_all};
-
 /// A rank's input, and the memory for received and combined data.
 class working_vector {
  public:
   /// On the user's input and output.
-  working_vector(call const& its, scratch& memory) : working_vector(its, its.in, its.out, nothing_beyond, memory) {}
+  working_vector(call const& its, scratch& memory) : working_vector(its, its.in, its.out, its.beyond, memory) {}
   /// On this memory; the same memory as input and output means in place. `beyond`: the elements behind the vector, if
   /// `out` does not have them. Takes references: all have to outlive this.
   working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,

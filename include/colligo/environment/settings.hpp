@@ -35,7 +35,7 @@ struct file_setting {
 struct settings {
   settings();    // out of line, because there are fifty members
   ~settings();
-  std::array<std::string, collectives.size()> algorithm;   ///< COLLIGO_ALL_REDUCE ...; empty for automatic too
+  std::array<std::string, collective_count> algorithm;   ///< COLLIGO_ALL_REDUCE ...; empty for automatic too
   std::string sparse_all_to_all;   ///< COLLIGO_SPARSE_ALL_TO_ALL
   std::string check;    ///< COLLIGO_CHECK
   std::string strict;   ///< COLLIGO_STRICT
@@ -52,7 +52,7 @@ struct settings {
   file_setting reduce_tree, broadcast_tree;
   file_setting table;         ///< COLLIGO_TABLE
 
-  static constexpr std::size_t count = collectives.size() + 15 + 3 * 3;   ///< strings
+  static constexpr std::size_t count = collective_count + 15 + 3 * 3;   ///< strings
   /// All strings, to be copied or sent.
   std::array<std::string*, count> texts();
 };

@@ -67,7 +67,7 @@ inline constexpr std::array variable_settings{
 [[gnu::cold]] COLLIGO_BODY settings::~settings() = default;
 
 [[gnu::cold]] COLLIGO_BODY std::array<std::string*, settings::count> settings::texts() {
-  static_assert(count == collectives.size() + variable_settings.size() + 3 * 3);
+  static_assert(count == collective_count + variable_settings.size() + 3 * 3);
   std::array<std::string*, count> all;
   auto next = all.begin();
   for (std::string& value : algorithm) *next++ = &value;
@@ -121,9 +121,11 @@ struct table_of_program {
   using namespace std::string_view_literals;
   auto const made = std::shared_ptr<settings>(new settings);
   settings& all = *made;
-  for (collective const c : collectives)
-    if (char const* value = environment_value(environment_variable(c).c_str()); value && value != "automatic"sv)
-      all.algorithm[static_cast<std::size_t>(c)] = value;
+  for (std::size_t c = 0; c < collective_count; ++c) {
+    auto const variable = environment_variable(static_cast<collective>(c));
+    if (char const* value = environment_value(variable.c_str()); value && value != "automatic"sv)
+      all.algorithm[c] = value;
+  }
   for (variable_setting const& its : variable_settings)
     if (char const* value = environment_value(its.variable)) all.*its.value = value;
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
@@ -154,7 +156,7 @@ struct table_of_program {
                                     "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"})
       look_at(known);
     for (variable_setting const& known : variable_settings) look_at(known.variable);
-    for (collective const c : collectives) look_at(environment_variable(c));
+    for (std::size_t c = 0; c < collective_count; ++c) look_at(environment_variable(static_cast<collective>(c)));
     if (apart == 0) continue;
     warn_once(concat({its, " is no variable of this library and is ignored; the nearest is ", nearest}));
   }

@@ -77,7 +77,7 @@ struct compare_calls {
 // "8 double (64 bytes)"
 [[gnu::cold]] COLLIGO_BODY void describe_elements(call const& its, description& words) {
   constexpr std::size_t type_shown = 120, counts_shown = 100;   // characters
-  if (its.what == collective::all_to_all_v) {   // whose counts may differ on all ranks
+  if (its.what == collective::all_to_all_v || its.what == collective::exchange) {   // ranks have counts of their own
     words.add_part(type_shown, [&] { words.add(its.of->name()); });
     words.add(" (");
     words.add(its.of->size);

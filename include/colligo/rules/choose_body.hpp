@@ -269,6 +269,10 @@ choice choose_for(situation const& s) {
   return choose_by_formula(all);
 }
 
+/// The graph says it all.
+template <>
+inline choice choose_for<collective::exchange>(situation const&) { return along_edges{}; }
+
 }  // namespace detail
 
 template <class Lazy>

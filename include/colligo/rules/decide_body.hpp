@@ -140,7 +140,8 @@ COLLIGO_BODY choice as_chosen(endpoint& at, call const& its, choice const& chose
                                                             policies_of_collective policies) {
   if ((its.before & in_functor) != 0) throw_in_functor(state);
   bool const sums = (its.before & exactness) != 0 && sum_exactly->as_exact(state, its).of != its.of;
-  if ((its.before & adaptation) != 0 && !sums) {
+  bool const has_candidates = its.what != collective::exchange;
+  if ((its.before & adaptation) != 0 && !sums && has_candidates) {
     if (run_adaptively) return run_adaptively(state, its, policies);
     if (state.rank() == 0) warn_once(not_included("COLLIGO_ADAPTIVE", "adaptive.hpp"));
   }

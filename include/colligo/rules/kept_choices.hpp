@@ -88,7 +88,7 @@ struct kept_choices final : kept_with_state {
     bool operator==(explained_call const&) const = default;
   };
 
-  std::array<owner<kept_choice>, collectives.size()> of_collective;   // null: not called yet
+  std::array<owner<kept_choice>, collective_count> of_collective;   // null: not called yet
   std::vector<explained_call> explained;   ///< on stderr
   owner<kept_with_state> required, adapted, measured;   ///< kept by require, adaptive and predict
 

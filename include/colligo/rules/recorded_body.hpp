@@ -34,8 +34,9 @@ inline rank_steps recorded_on(int rank, int p, choice const& by, topology const&
 [[gnu::cold]] COLLIGO_BODY std::optional<schedule> recorded_call(call const& its, choice const& by,
                                                                  topology const& known,
                                                                  std::size_t most_operands) try {
-  // In all_to_all_v a rank knows only its own blocks.
-  if (by.policy->run == nullptr || its.what == collective::all_to_all_v) return std::nullopt;
+  // A rank knows only its own blocks.
+  if (by.policy->run == nullptr || its.what == collective::all_to_all_v || its.what == collective::exchange)
+    return std::nullopt;
   int const p = its.vector.parts;
   std::vector<rank_steps> ranks;
   std::size_t operands = 0;

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Arrays whose elements need not lie side by side: pointer, extents and strides, taken from the types of other
+/// libraries by their members alone, and the loops that pack and unpack them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "../core/error.hpp"
+#include "../core/strings.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+/// An array of D dimensions. Strides are in elements. Its elements count in row-major order: the last index is the
+/// fastest, whatever the strides.
+template <class T, std::size_t D>
+struct strided_view {
+  T* data = nullptr;
+  std::array<std::size_t, D> extents{};
+  std::array<std::ptrdiff_t, D> strides{};
+
+  constexpr std::size_t size() const {
+    std::size_t n = 1;
+    for (std::size_t const extent : extents) n *= extent;
+    return n;
+  }
+  /// The part from `first` on, of these extents.
+  constexpr strided_view part(std::array<std::size_t, D> const& first, std::array<std::size_t, D> const& of) const {
+    strided_view its{data, of, strides};
+    for (std::size_t d = 0; d < D; ++d) its.data += static_cast<std::ptrdiff_t>(first[d]) * strides[d];
+    return its;
+  }
+  /// Its elements lie one after the other in memory, in its order.
+  constexpr bool is_contiguous() const {
+    std::ptrdiff_t next = 1;
+    for (std::size_t d = D; d-- > 0;) {
+      if (extents[d] != 1 && strides[d] != next) return size() == 0;
+      next *= static_cast<std::ptrdiff_t>(extents[d]);
+    }
+    return true;
+  }
+  /// An axis along which elements may share memory; D if there is none.
+  constexpr std::size_t overlapping_axis() const {
+    std::array<std::size_t, D> by_stride{};
+    for (std::size_t d = 0; d < D; ++d) by_stride[d] = d;
+    auto const length = [&](std::size_t d) { return strides[d] < 0 ? -strides[d] : strides[d]; };
+    std::sort(by_stride.begin(), by_stride.end(),
+              [&](std::size_t a, std::size_t b) { return length(a) < length(b); });
+    std::ptrdiff_t covered = 0;   // by the axes of smaller strides, beyond the first element
+    for (std::size_t const d : by_stride) {
+      if (extents[d] <= 1) continue;
+      if (length(d) <= covered) return d;
+      covered += length(d) * static_cast<std::ptrdiff_t>(extents[d] - 1);
+    }
+    return D;
+  }
+};
+
+namespace by_name {
+
+/// count elements, each `stride` elements behind the one before: a column of a matrix.
+template <class T>
+constexpr strided_view<T, 1> strided(T* first, std::size_t count, std::ptrdiff_t stride) {
+  return {first, {count}, {stride}};
+}
+/// An array with these extents and strides: strided(p, {rows, columns}, {1, leading_dimension}).
+template <class T, std::size_t D>
+constexpr strided_view<T, D> strided(T* first, std::size_t const (&extents)[D], std::ptrdiff_t const (&strides)[D]) {
+  return {first, std::to_array(extents), std::to_array(strides)};
+}
+/// An array that lies one row after the other: row_major(p, {rows, columns}).
+template <class T, std::size_t D>
+constexpr strided_view<T, D> row_major(T* first, std::size_t const (&extents)[D]) {
+  strided_view<T, D> its{first, std::to_array(extents), {}};
+  std::ptrdiff_t next = 1;
+  for (std::size_t d = D; d-- > 0;) {
+    its.strides[d] = next;
+    next *= static_cast<std::ptrdiff_t>(extents[d]);
+  }
+  return its;
+}
+
+}  // namespace by_name
+
+namespace detail {
+
+template <class View>
+inline constexpr bool is_strided_view = false;
+template <class T, std::size_t D>
+inline constexpr bool is_strided_view<strided_view<T, D>> = true;
+
+// std::mdspan and its reference implementation.
+template <class View>
+concept like_mdspan = requires(View const& its) {
+  its.data_handle()[0];
+  its.mapping().stride(std::size_t{});
+  its.extents().extent(std::size_t{});
+  { std::remove_cvref_t<View>::rank() } -> std::convertible_to<std::size_t>;
+};
+// Kokkos::View, whose rank is a constant.
+template <class View>
+concept like_kokkos = requires(View const& its) {
+  its.data()[0];
+  its.extent(0);
+  its.stride(0);
+  static_cast<std::size_t>(std::remove_cvref_t<View>::rank);
+};
+// Eigen's matrices, maps and blocks.
+template <class View>
+concept like_eigen = requires(View const& its) {
+  its.data()[0];
+  { its.rows() } -> std::integral;
+  { its.cols() } -> std::integral;
+  its.rowStride(), its.colStride();
+};
+// boost::multi_array, multi_array_ref and views of them.
+template <class View>
+concept like_multi_array = requires(View const& its) {
+  its.origin()[0];
+  its.shape()[0], its.strides()[0], its.index_bases()[0];
+  static_cast<std::size_t>(std::remove_cvref_t<View>::dimensionality);
+};
+
+/// A type with an array's extents and strides, this library's or another one's.
+template <class View>
+concept view_of_elements = is_strided_view<std::remove_cvref_t<View>> || like_mdspan<View> || like_kokkos<View> ||
+                           like_eigen<View> || like_multi_array<View>;
+
+template <std::size_t D, class T, class Extent, class Stride>
+constexpr strided_view<T, D> made_view(T* data, Extent extent, Stride stride) {
+  strided_view<T, D> its{data, {}, {}};
+  for (std::size_t d = 0; d < D; ++d) {
+    its.extents[d] = static_cast<std::size_t>(extent(d));
+    its.strides[d] = static_cast<std::ptrdiff_t>(stride(d));
+  }
+  return its;
+}
+
+/// As pointer, extents and strides.
+template <view_of_elements View>
+constexpr auto view_of(View&& its) {
+  using type = std::remove_cvref_t<View>;
+  if constexpr (is_strided_view<type>) {
+    return its;
+  } else if constexpr (like_mdspan<View>) {
+    return made_view<type::rank()>(&its.data_handle()[0], [&](auto d) { return its.extents().extent(d); },
+                                   [&](auto d) { return its.mapping().stride(d); });
+  } else if constexpr (like_multi_array<View>) {
+    auto first = its.origin();
+    for (std::size_t d = 0; d < type::dimensionality; ++d) first += its.index_bases()[d] * its.strides()[d];
+    return made_view<type::dimensionality>(first, [&](auto d) { return its.shape()[d]; },
+                                           [&](auto d) { return its.strides()[d]; });
+  } else if constexpr (like_eigen<View>) {
+    return made_view<2>(its.data(), [&](auto d) { return d == 0 ? its.rows() : its.cols(); },
+                        [&](auto d) { return d == 0 ? its.rowStride() : its.colStride(); });
+  } else {
+    return made_view<static_cast<std::size_t>(type::rank)>(its.data(), [&](auto d) { return its.extent(d); },
+                                                           [&](auto d) { return its.stride(d); });
+  }
+}
+
+/// The same elements in the same order, with as few axes as possible, as arrays of one length.
+template <class T>
+struct merged_axes {
+  static constexpr std::size_t most = 8;
+  T* data;
+  std::size_t axes = 0;
+  std::array<std::size_t, most> extents{};
+  std::array<std::ptrdiff_t, most> strides{};
+
+  template <std::size_t D>
+  explicit merged_axes(strided_view<T, D> const& its) : data(its.data) {
+    static_assert(D <= most, "colligo: a view has at most 8 dimensions");
+    for (std::size_t d = 0; d < D; ++d) {
+      if (its.extents[d] == 1) continue;
+      auto const n = static_cast<std::ptrdiff_t>(its.extents[d]);
+      if (axes != 0 && strides[axes - 1] == its.strides[d] * n) {
+        extents[axes - 1] *= its.extents[d];
+        strides[axes - 1] = its.strides[d];
+      } else {
+        extents[axes] = its.extents[d], strides[axes++] = its.strides[d];
+      }
+    }
+    if (axes == 0) extents[0] = 1, strides[0] = 1, axes = 1;
+  }
+};
+
+inline constexpr std::size_t tile = 16;   // rows and columns: both sides' lines of a tile stay in a first-level cache
+
+
+template <class T, class Line>
+void for_each_line(merged_axes<T> const& its, std::size_t axis, T* first, std::size_t at, Line& line) {
+  std::size_t const last = its.axes - 1, n = its.extents[axis];
+  std::ptrdiff_t const stride = its.strides[axis];
+  if (axis == last) return line(first, n, stride, at);
+  std::size_t inner = 1;
+  for (std::size_t d = axis + 1; d <= last; ++d) inner *= its.extents[d];
+  auto const length = [](std::ptrdiff_t of) { return of < 0 ? -of : of; };
+  if (axis + 1 == last && length(its.strides[last]) > length(stride)) {   // a transpose, in tiles
+    std::size_t const columns = its.extents[last];
+    for (std::size_t column = 0; column < columns; column += tile)
+      for (std::size_t row = 0; row < n; row += tile)
+        for (std::size_t r = row; r < std::min(n, row + tile); ++r)
+          line(first + static_cast<std::ptrdiff_t>(r) * stride +
+                   static_cast<std::ptrdiff_t>(column) * its.strides[last],
+               std::min(tile, columns - column), its.strides[last], at + r * inner + column);
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    for_each_line(its, axis + 1, first + static_cast<std::ptrdiff_t>(i) * stride, at + i * inner, line);
+}
+
+/// Copies the elements of a view, in its order, to adjacent ones.
+template <class T, std::size_t D, class To>
+void pack(strided_view<T, D> const& from, To* to) {
+  if (from.size() == 0) return;
+  merged_axes<T> const its(from);
+  auto line = [to](T* first, std::size_t n, std::ptrdiff_t stride, std::size_t at) {
+    To* next = to + at;
+    if (stride == 1) std::copy_n(first, n, next);
+    else
+      for (; n != 0; --n, first += stride) *next++ = *first;
+  };
+  for_each_line(its, 0, its.data, 0, line);
+}
+/// The other way.
+template <class From, class T, std::size_t D>
+void unpack(From const* from, strided_view<T, D> const& to) {
+  if (to.size() == 0) return;
+  merged_axes<T> const its(to);
+  auto line = [from](T* first, std::size_t n, std::ptrdiff_t stride, std::size_t at) {
+    From const* next = from + at;
+    if (stride == 1) std::copy_n(next, n, first);
+    else
+      for (; n != 0; --n, first += stride) *first = *next++;
+  };
+  for_each_line(its, 0, its.data, 0, line);
+}
+
+/// "elements overlap along axis 1", for an output; empty if none do.
+template <class T, std::size_t D>
+std::string why_not_written(strided_view<T, D> const& its) {
+  std::size_t const axis = its.overlapping_axis();
+  return axis == D ? std::string()
+                   : concat({"elements of the output overlap along axis ", axis, ", whose stride is ",
+                             std::to_string(its.strides[axis])});
+}
+
+}  // namespace detail
+}  // namespace colligo

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSL-1.0
+// Halos over threads against the array as a whole, and the loops that pack them.
+#include <catch2/catch.hpp>
+
+#include <colligo/exchange.hpp>
+#include <colligo/request.hpp>
+#include <colligo/transport/threads/threads.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <vector>
+
+using namespace colligo;
+
+namespace {
+
+constexpr int untouched = -7;
+
+/// A rank's part of an array whose element at x has the value of(x, time); calls f(i) for all i of its part and ghosts.
+template <std::size_t D>
+struct part_of_array {
+  std::array<std::size_t, D> whole{}, first{}, extents{};
+  std::array<bool, D> periodic{};
+  std::size_t width;
+  corners which;
+  std::vector<int> memory;
+  strided_view<int, D> view;
+
+  part_of_array(grid<thread_communicator, D> const& on, std::size_t ghosts, corners has, bool column_major)
+      : periodic(on.periodic()), width(ghosts), which(has) {
+    for (std::size_t d = 0; d < D; ++d) {
+      whole[d] = static_cast<std::size_t>(on.ranks()[d]) * ghosts + 3 * d + 1;
+      auto const mine = on.part(whole[d], d);
+      first[d] = mine.first, extents[d] = mine.size() + 2 * ghosts;
+    }
+    view = {nullptr, extents, {}};
+    std::ptrdiff_t next = 1;   // column by column there is also room between columns
+    for (std::size_t k = 0; k < D; ++k) {
+      std::size_t const d = column_major ? k : D - 1 - k;
+      view.strides[d] = next;
+      next *= static_cast<std::ptrdiff_t>(extents[d] + (column_major ? 2 : 0));
+    }
+    memory.assign(static_cast<std::size_t>(next), untouched);
+    view.data = memory.data();
+  }
+
+  template <class F>
+  void for_each(F f) const {
+    std::array<std::size_t, D> i{};
+    for (;;) {
+      f(i);
+      std::size_t d = D;
+      while (d > 0 && ++i[d - 1] == extents[d - 1]) i[--d] = 0;
+      if (d == 0) return;
+    }
+  }
+  bool is_ghost(std::array<std::size_t, D> const& i, std::size_t d) const {
+    return i[d] < width || i[d] >= extents[d] - width;
+  }
+  int& at(std::array<std::size_t, D> const& i) {
+    std::ptrdiff_t place = 0;
+    for (std::size_t d = 0; d < D; ++d) place += static_cast<std::ptrdiff_t>(i[d]) * view.strides[d];
+    return memory[static_cast<std::size_t>(place)];
+  }
+  /// What the element i has after an exchange at this time.
+  int wanted(std::array<std::size_t, D> const& i, int time) const {
+    std::size_t outside = 0;
+    int value = time;
+    for (std::size_t d = 0; d < D; ++d) {
+      outside += is_ghost(i, d);
+      std::size_t const x = first[d] + i[d] + whole[d] - width;   // whole[d] too large
+      if (!periodic[d] && (x < whole[d] || x >= 2 * whole[d])) return untouched;
+      value = value * 31 + static_cast<int>(x % whole[d]);
+    }
+    return outside <= 1 || which == corners::with ? value : untouched;
+  }
+  void fill(int time) {
+    std::fill(memory.begin(), memory.end(), untouched);
+    for_each([&](auto const& i) {
+      bool own = true;
+      for (std::size_t d = 0; d < D; ++d) own = own && !is_ghost(i, d);
+      if (own) at(i) = wanted(i, time);
+    });
+  }
+  int wrong(int time) {
+    int count = 0;
+    for_each([&](auto const& i) { count += at(i) != wanted(i, time); });
+    return count;
+  }
+};
+
+template <std::size_t D>
+void exchange_on(std::array<int, D> const& ranks, unsigned periodic_axes, std::size_t width, corners which,
+                 bool column_major) {
+  std::array<bool, D> periodic{};
+  for (std::size_t d = 0; d < D; ++d) periodic[d] = (periodic_axes >> d & 1) != 0;
+  int const p = std::accumulate(ranks.begin(), ranks.end(), 1, std::multiplies<>{});
+  std::atomic<int> wrong = 0;
+  run_threads(p, [&](thread_communicator& comm) {
+    grid<thread_communicator, D> const on(comm, ranks, periodic);
+    part_of_array<D> part(on, width, which, column_major);
+    auto const h = halo(on, part.view, width, which);
+    auto kept = exchange_init(h);
+    int time = 0;
+    auto const run = [&](auto by) {
+      part.fill(++time);
+      by();
+      wrong += part.wrong(time);
+    };
+    for (int times = 0; times < 3; ++times) {
+      run([&] { exchange(h); });
+      run([&] { iexchange(h, along_edges{.window = 1}).wait(); });
+      run([&] { kept.start(), kept.wait(); });
+    }
+  });
+  INFO(D << " axes, " << p << " ranks, periodic " << periodic_axes << ", width " << width);
+  CHECK(wrong == 0);
+}
+template <std::size_t D>
+void exchange_in_all_ways(std::array<int, D> const& ranks) {
+  for (std::size_t const width : {1u, 2u, 3u})
+    for (unsigned periodic = 0; periodic < 1u << D; ++periodic)
+      for (corners const which : {corners::without, corners::with})
+        exchange_on(ranks, periodic, width, which, (width + periodic) % 2 == 0);
+}
+
+template <class Error, class F>
+std::string said_by(F f) {
+  try {
+    f();
+  } catch (Error const& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("ghosts have the neighbours' elements, on every grid of one and two axes") {
+  for (int const a : {1, 2, 3, 5, 8}) exchange_in_all_ways<1>({a});
+  for (int p = 1; p <= 24; ++p)
+    for (int a = 1; a <= p; ++a)
+      if (p % a == 0) {
+        if (p <= 6) exchange_in_all_ways<2>({a, p / a});
+        else exchange_on<2>({a, p / a}, static_cast<unsigned>(p % 4), 1, corners::with, a % 2 == 0);
+      }
+}
+TEST_CASE("and of three axes") {
+  for (auto const& ranks : {std::array{1, 1, 1}, std::array{2, 1, 2}, std::array{2, 2, 2}})
+    exchange_in_all_ways<3>(ranks);
+  for (int p = 3; p <= 24; p += 3)
+    for (int a = 1; a <= p; ++a)
+      for (int b = 1; p % a == 0 && b <= p / a; ++b)
+        if (p / a % b == 0)
+          exchange_on<3>({a, b, p / a / b}, static_cast<unsigned>((p + a + b) % 8), 2, corners::with, false);
+}
+
+TEST_CASE("a grid chooses its sides as MPI_Dims_create does, deals out places, and knows neighbours") {
+  std::atomic<int> wrong = 0;
+  run_threads(12, [&](thread_communicator& comm) {
+    wrong += grid(comm, {0, 0}).ranks() != std::array{4, 3};
+    wrong += grid(comm, {0, 2, 0}).ranks() != std::array{3, 2, 2};
+    wrong += grid(comm, {0}).ranks() != std::array{12};
+    grid const on(comm, {3, 4}, {true, false});
+    int const row = comm.rank() / 4, column = comm.rank() % 4;
+    wrong += on.coordinates() != std::array{row, column};
+    wrong += on.neighbour({-1, 0}) != (row + 2) % 3 * 4 + column;
+    wrong += on.neighbour({0, 1}) != (column == 3 ? nobody : comm.rank() + 1);
+    wrong += on.neighbour({-7, -1}) != (column == 0 ? nobody : (row + 2) % 3 * 4 + column - 1);
+    wrong += on.neighbour({0, 4}) != nobody;
+    auto const part = on.part(10, 1);
+    wrong += part.first != static_cast<std::size_t>(column * 10 / 4) || part.size() != (column % 2 == 0 ? 2 : 3);
+    wrong += said_by<argument_error>([&] { grid(comm, {5, 2}); }) !=
+             "colligo: grid of 12 ranks: it is described with 10 ranks";
+    wrong += said_by<argument_error>([&] { grid(comm, {5, 0}); }) !=
+             "colligo: grid of 12 ranks: it is described with 5 ranks along some axes, which do not divide them";
+    wrong += said_by<argument_error>([&] { grid(comm, {-3, -4}); }) !=
+             "colligo: grid of 12 ranks: -3 ranks along an axis";
+  });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("halos that can not be: an error on that rank, and on those that wait for it") {
+  auto const refusal_of = [](auto make) {
+    std::string said;
+    CHECK_THROWS_AS(run_threads(2, [&](thread_communicator& comm) {
+      grid const on(comm, {2, 1}, true);
+      std::vector<int> u(100);
+      try {
+        if (comm.rank() == 1) make(on, u.data());
+        else exchange(halo(on, row_major(u.data(), {10, 10}), 1));
+      } catch (argument_error const& e) {
+        said = e.what();
+        throw;
+      }
+    }), error);
+    return said;
+  };
+  CHECK(refusal_of([](auto const& on, int* u) { halo(on, row_major(u, {10, 10}), 0); }) ==
+        "colligo: halo on rank 1 of 2: its width is 0");
+  CHECK(refusal_of([](auto const& on, int* u) { halo(on, row_major(u, {10, 5}), 2); }) ==
+        "colligo: halo on rank 1 of 2: axis 1 has 5 elements, too few for 2 layers of its own and as many ghosts on "
+        "both sides");
+  CHECK(refusal_of([](auto const& on, int* u) { halo(on, strided(u, {10, 10}, {10, -1}), 1); }) ==
+        "colligo: halo on rank 1 of 2: the stride of axis 1 is negative");
+  CHECK(refusal_of([](auto const& on, int* u) { halo(on, strided(u, {10, 10}, {5, 1}), 1); }) ==
+        "colligo: halo on rank 1 of 2: elements of the output overlap along axis 0, whose stride is 5");
+}
+
+TEST_CASE("sides of different lengths do not match") {
+  CHECK_THROWS_AS(run_threads(2, [&](thread_communicator& comm) {
+    grid const on(comm, {2, 1});
+    std::vector<int> u(200);
+    exchange(halo(on, row_major(u.data(), {10, comm.rank() == 0 ? 10u : 12u}), 1));
+  }), error);
+}
+
+TEST_CASE("elements that do not lie side by side are packed in the order of the view") {
+  std::vector<int> memory(4000);
+  std::iota(memory.begin(), memory.end(), 0);
+  auto const check = [&](auto const& view) {
+    std::vector<int> wanted, packed(view.size()), back(memory.size(), -1);
+    auto const& extents = view.extents;
+    for (std::size_t i = 0; i < extents[0]; ++i)
+      for (std::size_t j = 0; j < extents[1]; ++j)
+        for (std::size_t k = 0; k < extents[2]; ++k)
+          wanted.push_back(*view.part({i, j, k}, {1, 1, 1}).data);
+    detail::pack(view, packed.data());
+    CHECK(packed == wanted);
+    auto other = view;
+    other.data = back.data() + (view.data - memory.data());
+    detail::unpack(packed.data(), other);
+    packed.assign(packed.size(), 0);
+    detail::pack(other, packed.data());
+    CHECK(packed == wanted);
+    CHECK(std::count_if(back.begin(), back.end(), [](int i) { return i != -1; }) == std::ssize(wanted));
+  };
+  int* const m = memory.data();
+  check(strided(m, {3, 4, 5}, {20, 5, 1}));       // contiguous
+  check(strided(m, {3, 4, 5}, {100, 10, 1}));     // runs
+  check(strided(m, {3, 40, 33}, {1, 3, 120}));    // in tiles
+  check(strided(m, {2, 17, 50}, {1700, 2, 34}));
+  check(strided(m, {1, 7, 1}, {1, 9, 1}));        // a column
+  check(strided(m + 3999, {2, 3, 4}, {-1000, -100, -1}));
+  check(strided(m, {2, 0, 4}, {1, 1, 1}));
+  check(strided(m, {4, 4, 4}, {1, 4, 16}));
+  CHECK(row_major(m, {3, 4}).is_contiguous());
+  CHECK(!strided(m, 3, 2).is_contiguous());
+  CHECK(strided(m, {1, 4}, {77, 1}).is_contiguous());
+  CHECK(strided(m, {2, 3}, {1, 0}).overlapping_axis() == 1);
+  CHECK(strided(m, {2, 3}, {1, 2}).overlapping_axis() == 2);
+}
