@@ -124,8 +124,8 @@ neighbours(Comm const&, Sources const&, Targets const&) -> neighbours<Comm>;
 namespace by_name {
 
 /// The graph in which each rank has an edge to each of `targets`: a rank may be there several times, and a rank may be
-/// its own target. Its sources are in ascending order. Throws argument_error if a target is no rank, failed_elsewhere on
-/// the other ranks then. Collective over comm; costs a sparse_all_to_all of an int (exchange.hpp).
+/// its own target. Its sources are in ascending order. Throws argument_error if a target is no rank, and then
+/// failed_elsewhere on the other ranks. Collective over comm; costs a sparse_all_to_all of an int (exchange.hpp).
 template <communicator Comm, detail::list_of_ranks Targets>
 neighbours<Comm> discover(Comm const& comm, Targets const& targets) {
   std::vector<int> const sources = detail::sources_of(comm, targets);
