@@ -113,7 +113,7 @@ TEST_CASE("each edge of a random graph has its message, and nothing waits for ev
       auto const all = random_graph(any, p, static_cast<int>(any() % static_cast<unsigned>(5 * p)));
       std::size_t messages = 0;
       for (graph_edge const& e : all) messages += e.from != e.to && e.elements != 0;
-      for (std::size_t const window : {0, 1, 2, 3, 32}) {
+      for (std::size_t const window : {0u, 1u, 2u, 3u, 32u}) {
         INFO(p << " ranks, " << all.size() << " edges, window " << window);
         auto const its = record(along_edges{.window = window}, p, all);
         REQUIRE_NOTHROW(its.verify());
@@ -130,7 +130,7 @@ TEST_CASE("the price of an exchange with equal neighbours is its card's") {
       std::vector<graph_edge> all;
       for (int r = 0; r < p; ++r)
         for (int d = 1; d <= k; ++d) all.push_back({r, (r + d) % p, 10});
-      for (std::size_t const window : {1, 2, 32}) {
+      for (std::size_t const window : {1u, 2u, 32u}) {
         along_edges const by{.window = window};
         auto const formula = along_edges::exchange<double>(by).cost(m, k, 10 * static_cast<std::size_t>(k));
         CHECK(price(record<double>(by, p, all), m, 8) == Approx(formula));
