@@ -71,17 +71,17 @@ set_tests_properties(benchmark_prices_refuses PROPERTIES LABELS benchmark
   PASS_REGULAR_EXPRESSION "prices: no all_reduce is named circle")
 # Simulated times against the closed formulas, and the papers' figures in small. Both run the build, so one at a time.
 set(builds LABELS benchmark RESOURCE_LOCK build PROCESSORS 2 TIMEOUT 900 ENVIRONMENT "COLLIGO_BUILD=${CMAKE_BINARY_DIR}")
-add_test(NAME benchmark_simulate_help COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/simulate --ranks 2 --help)   # builds nothing
+add_test(NAME benchmark_simulate_help COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/model/simulate --ranks 2 --help)   # builds nothing
 set_tests_properties(benchmark_simulate_help PROPERTIES LABELS benchmark
-  ENVIRONMENT "COLLIGO_BUILD=/dev/null" PASS_REGULAR_EXPRESSION "\n  benchmarks/simulate .--platform.*--keep-eager leaves")
-add_test(NAME benchmark_simulate_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/simulate --check 16)
+  ENVIRONMENT "COLLIGO_BUILD=/dev/null" PASS_REGULAR_EXPRESSION "\n  benchmarks/model/simulate .--platform.*--keep-eager leaves")
+add_test(NAME benchmark_simulate_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/model/simulate --check 16)
 set_tests_properties(benchmark_simulate_check PROPERTIES ${builds} FIXTURES_SETUP benchmark_smpi)
-add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/figures all --quick --again
+add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plot/figures.py all --quick --again
   --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
 set_tests_properties(benchmark_figures PROPERTIES ${builds} FIXTURES_REQUIRED benchmark_smpi
   FAIL_REGULAR_EXPRESSION "skipped")
 # Every number of the gallery's text is what the files beside it give.
-add_test(NAME benchmark_gallery COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/gallery/write --check)
+add_test(NAME benchmark_gallery COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plot/write.py --check)
 set_tests_properties(benchmark_gallery PROPERTIES LABELS benchmark)
 add_test(NAME benchmark_combine COMMAND combine --benchmark_min_time=0.001)
 set_tests_properties(benchmark_combine PROPERTIES LABELS benchmark)
@@ -95,11 +95,11 @@ set(csv ${CMAKE_CURRENT_BINARY_DIR}/test.csv)
 add_benchmark_test(csv 2 $<TARGET_FILE:compare> ${short} --algorithms mpi,ring --csv ${csv})
 set_tests_properties(benchmark_csv PROPERTIES FIXTURES_SETUP benchmark_csv)
 add_test(NAME benchmark_csv_columns COMMAND ${CMAKE_COMMAND} -DCSV=${csv}
-  -P ${CMAKE_CURRENT_SOURCE_DIR}/csv_columns.cmake)
+  -P ${CMAKE_CURRENT_SOURCE_DIR}/bench/csv_columns.cmake)
 set_tests_properties(benchmark_csv_columns PROPERTIES LABELS benchmark FIXTURES_REQUIRED benchmark_csv)
 
 add_test(NAME benchmark_summary COMMAND ${CMAKE_COMMAND} -DSUMMARY=$<TARGET_FILE:summary>
-  -DOUT=${CMAKE_CURRENT_BINARY_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/summary.cmake)
+  -DOUT=${CMAKE_CURRENT_BINARY_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/bench/summary.cmake)
 add_test(NAME benchmark_summary_of_compare COMMAND summary --all ${csv})
 set_tests_properties(benchmark_summary_of_compare PROPERTIES FIXTURES_REQUIRED benchmark_csv
   PASS_REGULAR_EXPRESSION "regular +Open MPI [0-9.]+ +[a-z]+ +ring +5 ")
@@ -125,21 +125,21 @@ set_tests_properties(benchmark_round_trips PROPERTIES PASS_REGULAR_EXPRESSION
   "pairs,bytes,min_us,median_us,max_us\n1,4,[^\n]+\n2,4,[^\n]+\n$")
 # The emulated cluster itself: two hosts for the library. Exit code 2: this machine or user can not have
 # network namespaces.
-add_test(NAME benchmark_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/cluster
+add_test(NAME benchmark_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/bench/cluster/cluster
   --hosts 2 --ranks-per-host 2 --delay 1ms --timeout 60 --
   $<TARGET_FILE:cluster_trees> --calls 1 --rounds 1 --placement in-order)
 string(CONCAT counted "in-order: 4 ranks on 2 hosts\n[^\n]*\n  lam [^\n]* 4     2\n([^\n]+\n)*"
   "  by_host flat, flat [^\n]* 2     2\n")
 set_tests_properties(benchmark_cluster PROPERTIES LABELS benchmark PROCESSORS 4 SKIP_RETURN_CODE 2
   PASS_REGULAR_EXPRESSION "${counted}")
-add_test(NAME benchmark_overlap_on_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cluster/cluster
+add_test(NAME benchmark_overlap_on_cluster COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/bench/cluster/cluster
   --hosts 2 --ranks-per-host 1 --delay 1ms --timeout 60 --
   $<TARGET_FILE:overlap> --bytes 8 --repeats 2 --sample-us 0)
 set_tests_properties(benchmark_overlap_on_cluster PROPERTIES LABELS benchmark PROCESSORS 2 SKIP_RETURN_CODE 2
   PASS_REGULAR_EXPRESSION "2 ranks, [0-9]+ cores? on each of 2 hosts")
 add_test(NAME benchmark_search_tree COMMAND ${CMAKE_COMMAND} "-DRUN=${COLLIGO_MPIRUN}"
   -DSEARCH_TREE=$<TARGET_FILE:search_tree> -DCOMPARE=$<TARGET_FILE:compare>
-  -DOUT=${CMAKE_CURRENT_BINARY_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/search_tree.cmake)
+  -DOUT=${CMAKE_CURRENT_BINARY_DIR} -P ${CMAKE_CURRENT_SOURCE_DIR}/bench/search_tree.cmake)
 set_tests_properties(benchmark_search_tree PROPERTIES LABELS benchmark PROCESSORS 4)
 
 # Wrong options: every rank ends, with a failure and with a message that says what to do.
@@ -166,7 +166,7 @@ add_refusal(boost_mode "known here are: all or mpi,automatic" --mode persistent 
 
 # What the library costs whoever compiles it: that it is measured, not how much it is.
 find_program(COLLIGO_PYTHON python3 REQUIRED)
-set(compile ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/compile/compile)
+set(compile ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/bench/compile.py)
 add_test(NAME benchmark_compile COMMAND ${compile} --quick --compilers ${CMAKE_CXX_COMPILER}
   --csv ${CMAKE_CURRENT_BINARY_DIR}/compile.csv)
 add_test(NAME benchmark_compile_refuses COMMAND ${compile} --units turbo)
@@ -178,12 +178,12 @@ set_tests_properties(benchmark_compile benchmark_compile_refuses benchmark_compi
   LABELS benchmark)
 
 # What is measured on a machine, and the library's own table, which is derived from such measurements.
-add_test(NAME benchmark_machines COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/machines/derive
+add_test(NAME benchmark_machines COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/machines/derive.py
   --check ${PROJECT_SOURCE_DIR}/include/colligo/rules/shared_memory_table.hpp)
 add_test(NAME benchmark_tune COMMAND ${CMAKE_COMMAND} -DPYTHON=${COLLIGO_PYTHON} "-DRUN=${COLLIGO_MPIRUN}"
-  -DCOMPARE=$<TARGET_FILE:compare> -DPROGRAMS=${CMAKE_CURRENT_SOURCE_DIR}
-  -DOUT=${CMAKE_CURRENT_BINARY_DIR}/tuned -P ${CMAKE_CURRENT_SOURCE_DIR}/tune.cmake)
-add_test(NAME benchmark_many_cores COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/many_cores/many_cores --check
+  -DCOMPARE=$<TARGET_FILE:compare> -DPROGRAMS=${CMAKE_CURRENT_SOURCE_DIR}/bench
+  -DOUT=${CMAKE_CURRENT_BINARY_DIR}/tuned -P ${CMAKE_CURRENT_SOURCE_DIR}/bench/tune.cmake)
+add_test(NAME benchmark_many_cores COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/model/many_cores/many_cores.py --check
   --prices $<TARGET_FILE:prices>
   --csv ${CMAKE_CURRENT_BINARY_DIR}/many_cores.csv --svg ${CMAKE_CURRENT_BINARY_DIR}/many_cores.svg)
 set_tests_properties(benchmark_machines benchmark_tune benchmark_many_cores PROPERTIES LABELS benchmark)

@@ -92,8 +92,10 @@ int main(int argc, char** argv) {
   std::printf("# ranks: %d\n%zu numbers from %.6f to %.6f, mean %.10f, deviation %.10f\n", world.size(), n, least.value,
               most.value, m.mean, deviation);
   std::int64_t const highest = std::ranges::max(all);
-  for (std::size_t i = 0; i < bins; ++i)
-    std::printf("%9.4f %7lld %s\n", least.value + width * static_cast<double>(i),
-                static_cast<long long>(all[i]), std::string(static_cast<std::size_t>(60 * all[i] / highest), '*').c_str());
+  for (std::size_t i = 0; i < bins; ++i) {
+    std::string const bar(static_cast<std::size_t>(60 * all[i] / highest), '*');
+    std::printf("%9.4f %7lld %s\n", least.value + width * static_cast<double>(i), static_cast<long long>(all[i]),
+                bar.c_str());
+  }
   std::printf("%lld bytes of outliers in %s\n", static_cast<long long>(whole), path.c_str());
 }

@@ -34,8 +34,8 @@ struct estimate {
   }
 };
 
-// ... and of two parts (T. F. Chan, G. H. Golub, R. J. LeVeque: Updating formulae and a pairwise algorithm for computing
-// sample variances, Stanford STAN-CS-79-773, 1979).
+// ... and of two parts (T. F. Chan, G. H. Golub, R. J. LeVeque: Updating formulae and a pairwise algorithm for
+// computing sample variances, Stanford STAN-CS-79-773, 1979).
 struct merge {
   estimate operator()(estimate const& a, estimate const& b) const {
     if (a.count == 0 || b.count == 0) return a.count == 0 ? b : a;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Particles in a box that is cut into slabs, one for each rank. After every step those that have left their slab migrate
-// to the rank that owns their place, by one all_to_all_v; the fastest one of all is found with its rank and index.
+// Particles in a box that is cut into slabs, one for each rank. After every step those that have left their slab
+// migrate to the rank that owns their place, by one all_to_all_v; the fastest one is found with its rank and index.
 //
 //   mpirun -n 4 particles 1000 60
 #include "uniform.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sorts numbers that are shared out over the ranks, by sampling: the ranks agree on p - 1 splitters, send each number to
-// the rank whose range it is in, and merge what they get. Afterwards rank 0 has the smallest ones, in order, and so on.
+// Sorts numbers that are shared out over the ranks, by sampling: the ranks agree on p - 1 splitters, send each number
+// to the rank whose range it is in, and merge what they get. Afterwards rank 0 has the smallest ones, and so on.
 // (H. Shi, J. Schaeffer: Parallel sorting by regular sampling, Journal of Parallel and Distributed Computing 14, 1992.)
 //
 //   mpirun -n 4 sample_sort 100000

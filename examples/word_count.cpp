@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which words does a text have most often? The ranks share out its lines, count words in a map each, and one reduce with
-// a functor that merges two maps brings them together: values of any type that Boost.Serialization knows may travel.
+// Which words does a text have most often? The ranks share out its lines, each counts words in a map, and one reduce
+// with a functor that merges two maps brings them together: any type that Boost.Serialization knows may travel.
 //
 //   mpirun -n 4 word_count LICENSE
 #include <boost/mpi/communicator.hpp>

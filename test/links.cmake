@@ -16,8 +16,9 @@ set(most_examples/guide/environment.md 80)
 set(most_include/colligo/README.md 100)
 set(wrong "")
 set(count 0)
-file(GLOB pages RELATIVE ${ROOT} ${ROOT}/*.md ${ROOT}/examples/*.md ${ROOT}/examples/*/*.md ${ROOT}/include/colligo/*.md ${ROOT}/include/colligo/*/*.md
-     ${ROOT}/benchmarks/*.md ${ROOT}/benchmarks/*/*.md ${ROOT}/test/*/*.md)
+file(GLOB pages RELATIVE ${ROOT} ${ROOT}/*.md ${ROOT}/.github/*.md ${ROOT}/examples/*.md ${ROOT}/examples/*/*.md ${ROOT}/include/colligo/*.md ${ROOT}/include/colligo/*/*.md
+     ${ROOT}/benchmarks/*.md ${ROOT}/benchmarks/*/*.md ${ROOT}/benchmarks/*/*/*.md ${ROOT}/test/*.md
+     ${ROOT}/test/*/*.md)
 foreach(page IN LISTS pages)
   file(READ ${ROOT}/${page} text)
   string(REGEX MATCHALL "\n" lines "${text}")

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../../benchmarks/counting_step.hpp"
+#include "../../benchmarks/model/counting_step.hpp"
 #include "../distributions.hpp"
 
 using namespace colligo;

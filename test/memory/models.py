@@ -14,12 +14,15 @@ decisions/memory-order.md has a table of them.
   test/memory/models.py            all models
   test/memory/models.py NAME       one, and how each mutant goes wrong
 """
+import importlib
 import sys
 
 sys.dont_write_bytecode = True   # beside the sources
-import models_of_channels, models_of_reports, models_of_threads   # each adds its models
 from executions import Exploration, known_programs
 from modelled import Orders, Sources, models, root, weaker
+
+for module in ("models_of_channels", "models_of_reports", "models_of_threads"):   # each adds its models
+    importlib.import_module(module)
 
 page = root / "decisions" / "memory-order.md"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What automatic takes: rules, number by number. That these are good ones is for benchmarks/bounds to show.
+// What automatic takes: rules, number by number. That these are good ones is for benchmarks/model/bounds to show.
 #include <catch2/catch.hpp>
 
 #include <colligo/record.hpp>

@@ -4,7 +4,7 @@
 /// (transport/messages/mpi_vendor.hpp).
 /// Picture  all_reduce of doubles by std::plus<> is one MPI_Allreduce of MPI_DOUBLE by MPI_SUM; other types are
 ///          contiguous bytes to MPI, other functors an MPI_Op that calls them
-/// Cost     unknown, measure it: benchmarks/compare
+/// Cost     unknown, measure it with benchmarks' compare
 /// Needs    a communicator over MPI and an element type that travels as bytes
 /// Order    kept (MPI requires it unless the functor is known to commute); the standard only recommends the same bits
 ///          on all ranks
@@ -14,7 +14,7 @@
 /// Requests make no progress in vendor{}, MPI's blocking collective: no rank may wait for a request while another rank
 ///          is already in the call. The environment, a table, adaptive or a name use MPI's non-blocking one, and wait
 ///          with progress; MPI does not let the two match
-/// Prefer   if benchmarks/compare says so.   Avoid: user functors, for which most MPI libraries use slow algorithms
+/// Prefer   if compare says so.   Avoid: user functors, for which most MPI libraries use slow algorithms
 /// Source   MPI-3.1, section 5.9
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The choice of `automatic`: by a table of measurements if few ranks share memory, or ranks share cores; otherwise the
-/// cheapest possible algorithm by closed formulas on a machine (benchmarks/bounds prices the choices).
+/// cheapest possible algorithm by closed formulas on a machine (benchmarks/model/bounds prices the choices).
 #pragma once
 
 #include <bit>

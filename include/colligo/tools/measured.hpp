@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Tables of measurements on the user's machine. COLLIGO_TABLE names such a file, in programs that include this in one
-/// unit, or the program passes it; benchmarks/tune writes one. A row gives the algorithm for a collective at a number
-/// of ranks and bytes; `#` begins a comment; blank lines are ignored; there are at most 10 000 rows.
+/// unit, or the program passes it; benchmarks/bench/tune.py writes one. A row gives the algorithm for a collective at a
+/// number of ranks and bytes; `#` begins a comment; blank lines are ignored; there are at most 10 000 rows.
 ///
 ///   # collective  type    functor   ranks  bytes    algorithm
 ///   all_reduce    double  commutes  2      8        recursive_doubling

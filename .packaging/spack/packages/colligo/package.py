@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Spack: `spack repo add .packaging/spack`, `spack develop --path . colligo@0.1.0`, `spack install colligo`."""
+"""Spack: `spack repo add .packaging/spack`, `spack develop --path . colligo@0.2.0`, `spack install colligo`."""
 
 from spack.package import *
 
@@ -9,6 +9,7 @@ class Colligo(CMakePackage):
 
     license("BSL-1.0")
 
+    version("0.2.0")
     version("0.1.0")
 
     variant("boost_mpi", default=True, description="Calls over boost::mpi::communicator")

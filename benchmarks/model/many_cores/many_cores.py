@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""all_reduce on hosts of many cores: published medians of other libraries, and what a model predicts of this one.
+Nothing of it was measured with this library.
+
+    benchmarks/model/many_cores/many_cores.py --csv many_cores.csv --svg many_cores.svg
+
+Prints how well the model fits the published medians, and the ratio of what `automatic` takes to the best composition:
+of the groups that there are, and of even ones, which only some numbers of ranks have.
+What it takes is what build/gcc/benchmarks/prices says, or the program of --prices. --every: any number of ranks from 9
+on, instead of some (minutes).
+--check ends with 1 where that ratio, or the fit, is worse than README.md says.
+"""
+import argparse
+import csv
+import math
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import model  # noqa: E402
+
+# What the system says of the machines, and ranks.
+MACHINES = [(model.epyc, "4:cache,64:socket,128:host"), (model.grace, "72:cache,288:host")]
+LISTED = {("epyc", 16), ("epyc", 32), ("epyc", 64), ("epyc", 128), ("grace", 16), ("grace", 32), ("grace", 64),
+          ("grace", 72), ("grace", 288)}   # in the CSV
+DRAWN = [("epyc", 128, "2 x EPYC 7742, 128 ranks"), ("grace", 72, "Grace, 72 ranks"),
+         ("grace", 288, "4 x Grace, 288 ranks")]
+EVEN = " if all groups were even"
+# Even groups of other sizes can not be had by every number of ranks (27), none where groups differ.
+LIMITS = [(True, "", 1.15), (True, EVEN, 1.151), (False, "", 1.15), (False, EVEN, 2.5)]
+OVER = ("", EVEN)
+SIZES = [8 << i for i in range(24)]
+PUBLISHED = {"mpich": "MPICH, blocking", "openmpi": "Open MPI, blocking", "ext_mpi": "ext_mpi, persistent"}
+
+
+def published():
+    with open(os.path.join(HERE, "published.csv")) as file:
+        for row in csv.DictReader(file):
+            blocking = row["form"] == "blocking"
+            if row["collective"] == "all_reduce" and blocking == (row["library"] != "ext_mpi"):
+                yield row["machine"], int(row["ranks"]), int(row["bytes"]), PUBLISHED[row["library"]], \
+                    float(row["median_us"])
+
+
+def groups_of(text):
+    """Where "4*16+5" groups of so many ranks begin, and the end."""
+    groups = [0]
+    for run in text.split("+"):
+        size, times = map(int, (run + "*1").split("*")[:2])
+        for _ in range(times):
+            groups.append(groups[-1] + size)
+    return groups
+
+
+def choices(program, levels, ranks):
+    """What automatic takes for each of SIZES: its name, and the groups of its rounds."""
+    said = subprocess.run([program, "--of", "choices", "--levels", levels, "--ranks", ",".join(map(str, ranks)),
+                           "--bytes", ",".join(map(str, SIZES))], check=True, capture_output=True, text=True).stdout
+    taken = {}
+    for row in csv.DictReader(said.splitlines()):
+        taken.setdefault(int(row["ranks"]), []).append((row["algorithm"], row["groups"]))
+    return taken
+
+
+WHOLE = {"direct_by_level": True, "slices_by_level": False}
+
+
+def taken_times(machine, p, taken):
+    """ns of what automatic takes for each of SIZES, and of the best of all that it takes for any of them."""
+    times = {each: model.times_of(machine, p, SIZES, WHOLE[each[0]], map(groups_of, each[1].split()))
+             for each in set(taken)}
+    return [times[each][i] for i, each in enumerate(taken)], list(map(min, zip(*times.values())))
+
+
+def predicted(machine, p, n, automatic):
+    """us of each form, and of what automatic takes, which is known in ns."""
+    forms = {"recursive doubling": model.whole(machine, p, n, model.primes(p)),
+             "halving and doubling": model.slices(machine, p, n, model.primes(p)),
+             "automatic": automatic, "bound": model.bound(machine, p, n)}
+    if n <= 448:
+        forms["direct"] = model.direct(machine, p, n)
+    return {name: t / 1e3 for name, t in forms.items()}
+
+
+def curve(points, x, y, style):
+    path = " ".join("%.1f,%.1f" % (x(n), y(t)) for n, t in sorted(points))
+    return '<polyline fill="none" %s points="%s"/>' % (style, path)
+
+
+def draw(rows, out):
+    """Three panels, us over bytes, both logarithmic: published lines are thin with dots, predicted ones thick or
+    dashed."""
+    width, height, left, top = 330, 300, 50, 40
+    styles = {PUBLISHED["mpich"]: ("#4477aa", 1.5, ""), PUBLISHED["openmpi"]: ("#228833", 1.5, ""),
+              PUBLISHED["ext_mpi"]: ("#ee6677", 1.5, ""), "automatic": ("#000000", 2.5, "6,3"),
+              "bound": ("#999999", 1, "2,2")}
+    said = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">'
+            % (3 * (width + left) + 20, height + top + 95), '<rect width="100%" height="100%" fill="white"/>']
+    low, high = math.log10(0.1), math.log10(1e6)
+    for panel, (machine, p, title) in enumerate(DRAWN):
+        x0, y0 = left + panel * (width + left), top
+
+        def x(n, x0=x0):
+            return x0 + width * math.log2(n / SIZES[0]) / (len(SIZES) - 1)
+
+        def y(t, y0=y0):
+            return y0 + height * (high - math.log10(t)) / (high - low)
+        said.append('<text x="%d" y="%d" font-size="13">%s</text>' % (x0, y0 - 12, title))
+        for power in range(-1, 7):
+            t = 10. ** power
+            said.append('<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#dddddd"/><text x="%d" y="%.1f" '
+                        'text-anchor="end">%g</text>' % (x0, x0 + width, y(t), y(t), x0 - 4, y(t) + 4, t))
+        for n, name in ((8, "8 B"), (1 << 10, "1 KiB"), (1 << 15, "32 KiB"), (1 << 20, "1 MiB"), (1 << 26, "64 MiB")):
+            said.append('<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (x(n), y0 + height + 15, name))
+        for name, (colour, thick, dashes) in styles.items():
+            points = [(n, t) for m, q, n, series, _, t in rows if (m, q, series) == (machine, p, name)]
+            said.append(curve(points, x, y, 'stroke="%s" stroke-width="%g"%s' % (
+                colour, thick, ' stroke-dasharray="%s"' % dashes if dashes else "")))
+    for i, (name, (colour, thick, dashes)) in enumerate(styles.items()):
+        kind = "published median" if name in PUBLISHED.values() else "model, not measured"
+        at = left + 20 + i % 3 * 330, top + height + 42 + i // 3 * 18
+        dash = ' stroke-dasharray="%s"' % dashes if dashes else ""
+        said.append('<line x1="%d" x2="%d" y1="%d" y2="%d" stroke="%s" stroke-width="%g"%s/><text x="%d" y="%d">%s (%s)'
+                    '</text>' % (at[0], at[0] + 30, at[1], at[1], colour, thick, dash, at[0] + 36, at[1] + 4,
+                                 "Colligo, automatic" if name == "automatic" else name, kind))
+    said.append('<text x="%d" y="%d">us over bytes, all_reduce, sum of floats. Nothing of Colligo was measured on '
+                'these machines.</text></svg>' % (left + 20, top + height + 82))
+    with open(out, "w") as file:
+        file.write("\n".join(said) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--csv", metavar="FILE")
+    parser.add_argument("--svg", metavar="FILE")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--every", action="store_true")
+    parser.add_argument("--prices", metavar="PROGRAM",
+                        default=os.path.join(HERE, "../../../build/gcc/benchmarks/prices"))
+    options = parser.parse_args()
+    known = {(m, p, n, series): t for m, p, n, series, t in published()}
+    rows = [(m, p, n, series, "published", t) for (m, p, n, series), t in known.items()]
+    # Whether all groups of a level have as many ranks; over the best on these groups, and on even ones.
+    worst, behind, fit = {(even, best): (0.,) for even in (True, False) for best in OVER}, [], []
+    ratios = []
+    for make, levels in MACHINES:
+        machine = make()
+        name, most = machine.name, machine.sizes[-1]
+        ranks = [p for p in range(9, most + 1) if options.every or p < 14 or p % 23 == 0 or (name, p) in LISTED]
+        for p, taken in choices(options.prices, levels, ranks).items():
+            times, possible = taken_times(machine, p, taken)
+            even = all(p <= size or p % size == 0 for size in machine.sizes) and "+" not in "".join(
+                groups for _, groups in taken)
+            bests = model.best_on_groups(machine, p, SIZES, possible)
+            for n, t, best, its in zip(SIZES, times, bests, taken):
+                forms = predicted(machine, p, n, t) if (name, p) in LISTED else {}
+                rows += [(name, p, n, series, "model", us) for series, us in forms.items()]
+                ratios.append(t / best)
+                for over, of in zip(OVER, (best, model.best(machine, p, n))):
+                    worst[even, over] = max(worst[even, over], (t / of, name, p, n, *its))
+                behind += ["%s at p = %d, %d bytes: %.1f against %.1f us of %s"
+                           % (name, p, n, t / 1e3, known[key], key[3])
+                           for key in known if key[:3] == (name, p, n) and t / 1e3 > known[key]]
+                if n <= 512 and (name, p, n, PUBLISHED["mpich"]) in known:
+                    fit.append(model.mpich(machine, p, n) / 1e3 / known[name, p, n, PUBLISHED["mpich"]])
+    print("MPICH up to 512 bytes, model over published: %.2f .. %.2f" % (min(fit), max(fit)))
+    for (even, over), its in worst.items():
+        print("automatic over the best composition%s%s: at worst %.3f (%s, p = %d, %d bytes, %s %s)"
+              % (over, "" if even else ", where groups differ", *its))
+    print("over the best composition%s, in the mean of all: %.3f; above 1.15: %d of %d"
+          % (OVER[0], sum(ratios) / len(ratios), sum(ratio > 1.15 for ratio in ratios), len(ratios)))
+    print("\n".join(["predicted behind a published median:"] + (behind or ["nowhere"])))
+    if options.csv:
+        with open(options.csv, "w", newline="") as file:
+            out = csv.writer(file, lineterminator="\n")
+            out.writerow(["machine", "ranks", "bytes", "series", "kind", "us"])
+            out.writerows((m, p, n, series, kind, "%.4g" % t) for m, p, n, series, kind, t in sorted(rows))
+    if options.svg:
+        draw(rows, options.svg)
+    good = all(worst[even, over][0] <= most for even, over, most in LIMITS) and 0.8 < min(fit) and max(fit) < 1.8
+    return int(options.check and not good)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

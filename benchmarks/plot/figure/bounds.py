@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSL-1.0
+"""How far the best algorithm is from the textbook's lower bound."""
+import math
+import subprocess
+
+from common import compiled, gathered, rows_of, size_text
+
+
+frontier = ["chained_halving", "sorted_halving", "grouped_doubling", "pipelined_circulant", "halving_scan",
+            "knomial_tree"]
+bounded = [("all_reduce", "1"), ("all_reduce", "0"), ("reduce", "1"), ("broadcast", "1"), ("reduce_scatter", "0"),
+           ("all_gatherv from one rank", "1"), ("scan", "1")]
+
+
+def bounds(quick):
+    jobs = []
+    for label, without in (("with", []), ("without", ["--without", ",".join(frontier)])):
+        def job(label=label, without=without):
+            run = subprocess.run([str(compiled("bounds", quick)), "--csv", "--ranks", "8" if quick else "512",
+                                  *without], check=True, stdout=subprocess.PIPE, text=True)
+            rows = rows_of(run.stdout)
+            return [{"collective": r["collective"], "commutes": r["commutes"], "ranks": r["p"], "bytes": r["bytes"],
+                     "frontier": label, "over_bound": f"{float(r['seconds_of_best']) / float(r['bound']):.4f}",
+                     "best": r["best"]}
+                    for r in rows if r["machine"] == "typical" and (r["collective"], r["commutes"]) in bounded]
+        jobs.append((label, job))
+    return gathered("bounds", quick, jobs)
+
+
+def draw_bounds(plt, rows):
+    from matplotlib.colors import LogNorm
+
+    most = max(float(r["over_bound"]) for r in rows)
+    figure, panels = plt.subplots(2, len(bounded) + 1, figsize=(2.2 * len(bounded) + 1, 5.6),
+                                  gridspec_kw={"width_ratios": [9] * len(bounded) + [1]})
+    for column, key in enumerate(bounded):
+        for axes, label in zip(panels[:, column], ("without", "with")):
+            here = [r for r in rows if (r["collective"], r["commutes"]) == key and r["frontier"] == label]
+            ranks = sorted({int(r["ranks"]) for r in here})
+            exponents = sorted({round(math.log2(int(r["bytes"]))) for r in here})
+            grid = [[math.nan] * len(exponents) for _ in ranks]
+            for r in here:
+                grid[ranks.index(int(r["ranks"]))][exponents.index(round(math.log2(int(r["bytes"]))))] = \
+                    float(r["over_bound"])
+            for row in grid:   # between two lengths that are priced: the one before; blocks are not empty
+                for i in range(1, len(row)):
+                    row[i] = row[i - 1] if math.isnan(row[i]) else row[i]
+            image = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis_r", norm=LogNorm(1, most))
+            if any(math.isnan(v) for row in grid for v in row):
+                axes.text(0.03, 0.97, "fewer\nelements\nthan p", transform=axes.transAxes, fontsize=6, va="top")
+            mean = math.exp(sum(math.log(float(r["over_bound"])) for r in here) / len(here))
+            name = key[0] + ("" if key[1] == "1" else ", order kept")
+            axes.set_title(f"{name}\n{label}: mean {mean:.2f}", fontsize=8)
+            axes.set_yticks(range(0, len(ranks), 4), ranks[::4], fontsize=7)
+            axes.set_xticks(range(0, len(exponents), 6), [size_text(1 << e) for e in exponents[::6]], fontsize=7)
+    for row in panels:
+        row[0].set_ylabel("p, ranks")
+        bar = figure.colorbar(image, cax=row[-1], label="best / lower bound")
+        at = [v for v in (1, 1.5, 2, 3, 4, 6, 8, 12, 16) if v < most * 0.95] + [most]
+        bar.set_ticks(at, labels=[f"{v:.3g}" for v in at])
+        bar.minorticks_off()
+    for axes in panels[1][:-1]:
+        axes.set_xlabel("bytes", fontsize=8)
+    figure.suptitle("By recorded price: 1 us, 10 GB/s, 10 GB/s of combining; without and with " + ", ".join(frontier),
+                    fontsize=9)
+    return figure

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSL-1.0
+"""Traff et al., figure 4's last two: 8 ranks a node, communicators permuted."""
+from common import black, byte_axis, gathered, legend_below, line, powers, red, simulated, sky
+
+
+def irregular_nodes(quick):
+    p, sizes = (16, [1024]) if quick else (240, powers(16384, 1 << 20, 4))
+    jobs = []
+    for d in ("broadcast", "spike"):
+        for placement in ("block", "shuffled"):
+            def job(d=d, placement=placement):
+                rows = simulated("two_level", p, sizes, ["linear_ring", "pipelined_ring:block=32768", "automatic"],
+                                 "--collective", "all_gatherv", "--distribution", d, "--placement", placement,
+                                 "--timeout", "3600")
+                return [dict(r, placement=placement) for r in rows]
+            jobs.append((f"{d}, {placement}", job))
+    return gathered("irregular_nodes", quick, jobs)
+
+
+def draw_irregular_nodes(plt, rows):
+    figure, panels = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True)
+    paint = {"linear_ring": red, "pipelined_ring:block=32768": sky, "automatic": black}
+    for axes, d in zip(panels, ("broadcast", "spike")):
+        for name, shade in paint.items():
+            for placement, style in (("block", "-"), ("shuffled", "--")):
+                mine = [r for r in rows if (r["distribution"], r["algorithm"], r["placement"]) == (d, name, placement)]
+                label = name.replace("_", " ").replace(":block=32768", ", B = 32 KiB")
+                line(axes, mine, "bytes", f"{label}, {'in order' if placement == 'block' else 'permuted'}", color=shade,
+                     linestyle=style)
+        byte_axis(axes, [r["bytes"] for r in rows])
+        axes.set_yscale("log")
+        axes.grid(alpha=0.3)
+        axes.set_title(d, fontsize=10)
+        axes.set_xlabel("base count c, bytes")
+    panels[0].set_ylabel("us, simulated")
+    legend_below(figure, panels[0], 3)
+    figure.suptitle(f"all_gatherv on {rows[0]['ranks']} ranks, 8 a node, in SimGrid's two_level (3 us, 1.25 GB/s "
+                    "between nodes)", fontsize=11)
+    return figure

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The Cray X1 paper's figures 6 to 10 in kind; real runs."""
+import os
+import subprocess
+
+from common import blue, byte_axis, compiled, gathered, green, legend_below, orange, papers, red, root, rows_of, sky
+
+
+def maxloc(quick):
+    env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    jobs = []
+    path = root / f"build/figures-{os.getpid()}.csv"
+
+    def real(words):
+        subprocess.run(["timeout", "600", *words, "--csv", str(path)], env=env, check=True, stdout=subprocess.DEVNULL)
+        rows = rows_of(path.read_text())
+        path.unlink()
+        return rows
+
+    for target, run in (("compare", ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]),
+                        ("compare_mpich", ["mpirun.mpich"])):
+        program = compiled(target, quick)
+        if program is None:
+            continue
+        # MPICH's ranks spin: no more than cores.
+        for p in [2] if quick or target == "compare_mpich" else [2, 4, 8]:
+            for kind in (["located", "maxloc"], ["double", "sum"]):
+                jobs.append((f"{run[0]}, p = {p}, {kind[1]}", lambda run=run, p=p, kind=kind, program=program: real(
+                    [*run, "-n", str(p), str(program), "--type", kind[0], "--op", kind[1], "--repeats",
+                     "2" if quick else "7", "--bytes", "16:4096" if quick else "16:4194304", "--algorithms",
+                     "mpi,automatic,recursive_doubling,binary_tree,ring,halving_doubling,binary_blocks"])))
+    return gathered("maxloc", quick, jobs)
+
+
+def draw_maxloc(plt, rows):
+    figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), sharey=True)
+    for axes, op in zip(panels, ("sum", "maxloc")):
+        here = [r for r in rows if r["op"] == op]
+        for shade, (mpi, p) in zip([sky, blue, green, red], dict.fromkeys((r["mpi"], int(r["ranks"])) for r in here)):
+            mine = [r for r in here if r["mpi"] == mpi and int(r["ranks"]) == p]
+            sizes = sorted({int(r["bytes"]) for r in mine})
+            def best(size, which, column="min_us"):
+                return min(float(r[column]) for r in mine if int(r["bytes"]) == size and which(r["algorithm"]))
+            is_mpi, is_paper = (lambda n: n == "mpi"), (lambda n: n in papers)
+            ratios = [best(s, is_mpi) / best(s, is_paper) for s in sizes]
+            axes.plot(sizes, ratios, marker="o", markersize=3, color=shade, label=f"{mpi}, p = {p}")
+            spread = [[best(s, is_mpi) / best(s, is_paper, "median_us") for s in sizes],
+                      [best(s, is_mpi, "median_us") / best(s, is_paper) for s in sizes]]
+            axes.fill_between(sizes, *spread, color=shade, alpha=0.2, linewidth=0)
+        byte_axis(axes, [r["bytes"] for r in here])
+        axes.axhline(1, color="grey", linewidth=1)
+        axes.set_yscale("log")
+        axes.grid(alpha=0.3, which="both")
+        axes.set_title(f"all_reduce, {op}", fontsize=10)
+        axes.set_xlabel("vector, bytes")
+    panels[0].set_ylabel("MPI's own / best of the papers' five")
+    legend_below(figure, panels[0])
+    figure.suptitle("Real runs on two cores of an AMD EPYC: fastest of 7 samples, shaded to medians "
+                    "(above 1: faster than MPI)", fontsize=11)
+    return figure
+
+
+# The README's graph, of what maxloc has measured.
+
+def draw_against_mpi(plt, rows):
+    figure, axes = plt.subplots(figsize=(5.6, 3.4))
+    for mpi, shade in (("Open MPI", blue), ("MPICH", orange)):
+        for op, style in (("maxloc", "--"), ("sum", "-")):
+            mine = [r for r in rows if r["mpi"].startswith(mpi) and r["op"] == op and r["ranks"] == "2"]
+            took = {(r["algorithm"], int(r["bytes"])): float(r["min_us"]) for r in mine}
+            sizes = sorted({size for _, size in took})
+            if not sizes:   # one of the two has not been measured
+                continue
+            axes.plot(sizes, [took["mpi", s] / took["automatic", s] for s in sizes], style, marker="o", markersize=3,
+                      color=shade, label=f"{mpi}, {op.upper() if op == 'maxloc' else 'sum of doubles'}")
+    byte_axis(axes, [r["bytes"] for r in rows])
+    axes.axhline(1, color="grey", linewidth=1)
+    axes.set_yscale("log")
+    axes.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
+    axes.set_ylabel("times as fast as MPI's own")
+    axes.set_xlabel("vector, bytes")
+    axes.set_title("all_reduce on 2 ranks of one host, two cores of an AMD EPYC", fontsize=9)
+    axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.45, -0.2), ncol=2, frameon=False)
+    return figure

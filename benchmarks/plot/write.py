@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSL-1.0
+"""Writes gallery/README.md from text.md: {{expression:format}} there is worked out from the files beside it.
+
+    benchmarks/plot/write.py            # README.md anew
+    benchmarks/plot/write.py --check    # nothing is written; fails if README.md is not what would be
+
+A number in text.md that stands in no {{ }} is refused, but in code, links, names and references to figures, tables and
+sections. What the papers say is in published.csv, what platforms and figures assume in assumed.csv.
+"""
+import collections
+import csv
+import functools
+import math
+import pathlib
+import re
+import sys
+
+here = pathlib.Path(__file__).resolve().parent.parent / "gallery"
+papers = ["binary_tree", "recursive_doubling", "halving_doubling", "binary_blocks", "ring"]
+ours = ["chained_halving", "circulant"]
+KiB, MiB = 1 << 10, 1 << 20
+
+reference = r"(?i:figures?|tables?|sections?|equation) \d+(?: right| left)?(?:(?:, | and | to )\d+(?: right| left)?)*"
+name_with_digits = r"`[^`]*`|T3E|Cray X1|ICCS 2004|SX-8|2\^k|\[\d+\]"
+not_numbers = re.compile(rf"`[^`]*`|\]\([^)]*\)|{reference}|{name_with_digits}")
+
+
+@functools.cache
+def rows(name):
+    with (here / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def of(name, **where):
+    """The rows of a file where columns have these values."""
+    found = [r for r in rows(name) if all(r[c] == str(v) for c, v in where.items())]
+    if not found:
+        raise LookupError(f"{name}.csv has no row of {where}")
+    return found
+
+
+def us(name, algorithm, column="median_us", **where):
+    """The one time of an algorithm."""
+    found = of(name, algorithm=algorithm, **where)
+    if len(found) != 1:
+        raise LookupError(f"{name}.csv has {len(found)} rows of {algorithm}, {where}")
+    return float(found[0][column])
+
+
+def over(name, slow, fast, **where):
+    """How many times as long `slow` takes as `fast`."""
+    return us(name, slow, **where) / us(name, fast, **where)
+
+
+def said(what, file="published"):
+    """A number that is in none of our measurements: what a paper says, or what is assumed."""
+    return of(file, what=what)[0]["number"]
+
+
+def assumed(what):
+    return said(what, "assumed")
+
+
+def size_text(n):
+    return next((f"{n / unit:g} {name}" for name, unit in (("MiB", MiB), ("KiB", KiB)) if n >= unit), f"{n} B")
+
+
+def ranks_in(name, ranks):
+    """A number of ranks, of which the file has rows; likewise for sizes and blocks."""
+    return of(name, ranks=ranks)[0]["ranks"]
+
+
+def size_in(name, size):
+    return size_text(int(of(name, bytes=size)[0]["bytes"]))
+
+
+def block_in(name, block):
+    return of(name, algorithm=f"pipelined_ring:{block}") and size_text(block)
+
+
+def geometric(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def table_of(name, **where):
+    """{(ranks, bytes): {algorithm: us}}"""
+    times = {}
+    for r in of(name, **where):
+        times.setdefault((int(r["ranks"]), int(r["bytes"])), {})[r["algorithm"]] = float(r["median_us"])
+    return times
+
+
+def best(times, among):
+    return min(times[a] for a in among if a in times)
+
+
+def winners(times, among):
+    least = best(times, among)
+    return [a for a in among if a in times and times[a] <= least * (1 + 1e-9)]
+
+
+def ahead(name, ranks, mine="automatic", **where):
+    """The best of the others over mine, for each length."""
+    return [best(t, [a for a in t if a != mine]) / t[mine] for (p, _), t in table_of(name, **where).items()
+            if p == ranks]
+
+
+def mean_and_least(name, ranks, **where):
+    ratios = ahead(name, ranks, **where)
+    return f"{geometric(ratios):.2f} ({min(ratios):.2f})"
+
+
+def power_of_two(p):
+    return p & (p - 1) == 0
+
+
+def delta(p):
+    bits = [i for i in range(p.bit_length()) if p >> i & 1]
+    return max((b - a for a, b in zip(bits, bits[1:])), default=0)
+
+
+def span(values, form=".1f"):
+    least, *_, most = [f"{value:{form}}" for value in sorted(values)] * 2
+    return least if least == most else f"{least} to {most}"
+
+
+def listed(values):
+    return ", ".join(map(str, values))
+
+
+def worked_out(text):
+    def value_of(match):
+        if re.fullmatch(r"[\d\s.,:+*/'\"-]*", match[1]):
+            raise ValueError(f"a number that no file gives: {match[0]}")
+        has_form = re.search(r":[.,]?\d*[dfgs%]$", match[1])
+        expression, _, form = match[1].rpartition(":") if has_form else (match[1], "", "")
+        value = eval(expression, names)
+        return f"{value:{form}}" if form else str(value)
+
+    names = dict(globals(), collections=collections)   # what the scripts of the text use
+    for script in re.findall(r"<!--=(.*?)-->\n?", text, re.S):
+        exec(script, names)
+    text = re.sub(r"<!--=.*?-->\n?", "", text, flags=re.S)
+    stray = [f"{line.strip()}" for line in not_numbers.sub("", re.sub(r"\{\{.*?\}\}", "", text, flags=re.S)).split("\n")
+             if re.search(r"\d", line)]
+    if stray:
+        raise ValueError("a number that no file gives: " + "; ".join(stray))
+    return re.sub(r"\{\{(.*?)\}\}", value_of, text, flags=re.S)
+
+
+def main():
+    for stray in ("On a T3E, figure 4, `flat_100g`: 7 times.", "{{7}} times."):
+        try:
+            worked_out(stray)
+        except ValueError:
+            continue
+        sys.exit(f"write: a number that no file gives is not refused: {stray}")
+    text = "<!-- Written by plot/write.py from text.md. -->\n" + worked_out((here / "text.md").read_text())
+    page = here / "README.md"
+    if "--check" not in sys.argv:
+        page.write_text(text)
+    elif text != page.read_text():
+        import difflib
+        sys.exit("".join(difflib.unified_diff(page.read_text().splitlines(True), text.splitlines(True), "README.md",
+                                              "what the files give")))
+
+
+main()
