@@ -180,6 +180,24 @@ def byte_axis(axes, sizes, most=5):
     axes.minorticks_off()
 
 
+def time_text(t):
+    """Of microseconds, in the unit that fits: 471 ms, 2.8 h."""
+    for unit, at in (("h", 3.6e9), ("s", 1e6), ("ms", 1e3), ("us", 1)):
+        if t >= at:
+            return f"{t / at:.2g} {unit}" if t / at < 100 else f"{t / at:.0f} {unit}"
+    return f"{t * 1e3:.2g} ns"
+
+
+def time_axis(axes, unit=1):
+    """Upwards, by powers of ten; the values are in `unit` microseconds."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(base=10, numticks=9))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda t, _: time_text(t * unit)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
 def rank_axis(axes, ranks, shown=None):
     axes.set_xscale("log", base=2)
     shown = shown or [p for p in sorted(set(map(int, ranks))) if p & (p - 1) == 0]

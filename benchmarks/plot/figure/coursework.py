@@ -3,7 +3,8 @@
 import csv
 
 from common import (
-    byte_axis, cluster_100g, colour, gathered, legend_below, line, powers, prices, rank_axis, root, size_text)
+    byte_axis, cluster_100g, colour, gathered, legend_below, line, powers, prices, rank_axis, root, size_text,
+    time_axis)
 
 
 def coursework(quick):
@@ -50,11 +51,11 @@ def draw_coursework(plt, rows):
         axes.set_title(f"{s // 8} doubles, {size_text(s)}", fontsize=10)
         axes.set_xlabel("p, ranks")
     for axes in panels.flat:
-        axes.set_yscale("log")
+        time_axis(axes)
         axes.grid(alpha=0.3)
         axes.tick_params(labelsize=8)
     for axes in panels[:, 0]:
-        axes.set_ylabel("us")
+        axes.set_ylabel("time")
     legend_below(figure, panels[0, 0], 4)
     figure.suptitle("all_reduce: lines by recorded price, 1.5 us, 12.5 GB/s, gamma 0.1 ns/B; squares measured by the "
                     "coursework", fontsize=11)

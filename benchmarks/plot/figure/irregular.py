@@ -2,7 +2,7 @@
 """Traff et al., figures 4, 6; 5; 7, 9, 10."""
 from common import (
     byte_axis, colour, dashes, gathered, infiniband, legend_below, line, powers, prices, rank_axis, shades,
-    size_text)
+    size_text, time_axis)
 
 
 six = ["regular", "broadcast", "spike", "half_full", "linearly_decreasing", "geometric_curve"]
@@ -28,7 +28,7 @@ def draw_gatherv(axes, rows, x):
                  "automatic": dict(color="black", linestyle="--")}
         line(axes, [r for r in rows if r["algorithm"] == name], x, label,
              **style.get(name, dict(color=shades[i % 5 - 1], linestyle=dashes[i % 4])))
-    axes.set_yscale("log")
+    time_axis(axes)
     axes.grid(alpha=0.3)
 
 
@@ -41,7 +41,7 @@ def draw_irregular(plt, rows):
         axes.set_title(d.replace("_", " "), fontsize=10)
         axes.tick_params(labelsize=8)
     for axes in panels[:, 0]:
-        axes.set_ylabel("us")
+        axes.set_ylabel("time")
     for axes in panels[1]:
         axes.set_xlabel("base count c, bytes")
     legend_below(figure, panels[0, 0])
@@ -64,7 +64,7 @@ def draw_irregular_blocks(plt, rows):
         byte_axis(axes, [r["bytes"] for r in mine])
         axes.set_title(f"{d.replace('_', ' ')}, {rows[0]['ranks']} ranks", fontsize=10)
         axes.set_xlabel("base count c, bytes")
-        axes.set_ylabel("us")
+        axes.set_ylabel("time")
     legend_below(figure, panels[0], 6)
     figure.suptitle("all_gatherv, the block size B: by recorded price, 5 us, 1 GB/s", fontsize=11)
     return figure
@@ -99,7 +99,7 @@ def draw_irregular_ranks(plt, rows):
     byte_axis(panels[2], [r["bytes"] for r in here])
     panels[2].set_xlabel("base count c, bytes")
     panels[2].set_title(f"p = {most}", fontsize=10)
-    panels[0].set_ylabel("us")
+    panels[0].set_ylabel("time")
     legend_below(figure, panels[2])
     figure.suptitle("all_gatherv, geometric curve: by recorded price, 5 us, 1 GB/s", fontsize=11)
     return figure

@@ -49,7 +49,7 @@ def draw_irregular_many(plt, rows):
     panels[2].tick_params(axis="x", labelsize=7)
     panels[2].set_xlabel("p, ranks")
     panels[2].set_title("c = 64 B", fontsize=10)
-    panels[0].set_ylabel("us")
+    panels[0].set_ylabel("time")
     legend_below(figure, panels[0])
     figure.suptitle("all_gatherv, geometric curve: by the formulas of both rings, 5 us, 1 GB/s", fontsize=11)
     return figure

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """Traff et al., figure 4's last two: 8 ranks a node, communicators permuted."""
-from common import black, byte_axis, gathered, legend_below, line, powers, red, simulated, sky
+from common import black, byte_axis, gathered, legend_below, line, powers, red, simulated, sky, time_axis
 
 
 def irregular_nodes(quick):
@@ -28,11 +28,11 @@ def draw_irregular_nodes(plt, rows):
                 line(axes, mine, "bytes", f"{label}, {'in order' if placement == 'block' else 'permuted'}", color=shade,
                      linestyle=style)
         byte_axis(axes, [r["bytes"] for r in rows])
-        axes.set_yscale("log")
+        time_axis(axes)
         axes.grid(alpha=0.3)
         axes.set_title(d, fontsize=10)
         axes.set_xlabel("base count c, bytes")
-    panels[0].set_ylabel("us, simulated")
+    panels[0].set_ylabel("time, simulated")
     legend_below(figure, panels[0], 3)
     figure.suptitle(f"all_gatherv on {rows[0]['ranks']} ranks, 8 a node, in SimGrid's two_level (3 us, 1.25 GB/s "
                     "between nodes)", fontsize=11)

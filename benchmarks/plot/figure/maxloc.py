@@ -50,6 +50,8 @@ def draw_maxloc(plt, rows):
         byte_axis(axes, [r["bytes"] for r in here])
         axes.axhline(1, color="grey", linewidth=1)
         axes.set_yscale("log")
+        axes.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
+        axes.minorticks_off()
         axes.grid(alpha=0.3, which="both")
         axes.set_title(f"all_reduce, {op}", fontsize=10)
         axes.set_xlabel("vector, bytes")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """PATHS, figures 10 and 11: round trips, measured by bench/cluster/run."""
-from common import blue, byte_axis, dashes, green, legend_below, red, root, rows_of, sky, us
+from common import blue, byte_axis, dashes, green, legend_below, red, root, rows_of, sky, time_axis, us
 
 
 def round_trips(quick):
@@ -18,14 +18,14 @@ def draw_round_trips(plt, rows):
         here = [r for r in rows if r["network"] == network]
         for pairs, shade, style in zip(sorted({int(r["pairs"]) for r in here}), (sky, blue, green, red), dashes):
             mine = [r for r in here if int(r["pairs"]) == pairs]
-            axes.plot([int(r["bytes"]) for r in mine], [us(r) / 1e3 for r in mine], marker="o", markersize=3,
+            axes.plot([int(r["bytes"]) for r in mine], [us(r) for r in mine], marker="o", markersize=3,
                       color=shade, linestyle=style, label="alone" if pairs == 1 else f"beside {pairs - 1}")
         byte_axis(axes, [r["bytes"] for r in here])
-        axes.set_yscale("log")
+        time_axis(axes)
         axes.grid(alpha=0.3)
         axes.set_title(title, fontsize=10)
         axes.set_xlabel("message, bytes")
-    panels[0].set_ylabel("ms there and back")
+    panels[0].set_ylabel("time there and back")
     legend_below(figure, panels[0], 4)
-    figure.suptitle("Round trips between two emulated hosts beside others' (cluster/run pings, pings-wan)", fontsize=11)
+    figure.suptitle("Round trips between two emulated hosts beside those of other pairs", fontsize=11)
     return figure

@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from common import byte_axis, colour, gathered, legend_below, line, root, simulated
+from common import byte_axis, colour, gathered, legend_below, line, root, simulated, time_axis
 
 
 def lam_trees(p):
@@ -81,14 +81,14 @@ def draw_trees(plt, rows):
             label = "SimGrid's ompi" if name == "mpi" else name
             line(axes, [r for r in here if r["algorithm"] == name], "bytes", label,
                  color=colour.get(name, "#ee8833"), linestyle="--" if name == "automatic" else "-")
-        axes.set_yscale("log")
+        time_axis(axes)
         byte_axis(axes, {int(r["bytes"]) for r in here}, 4)
         axes.set_title({"simulated, two_level": f"hosts of 8 cores, p = {p}",
                         "simulated, wan": f"two clusters, 30 ms, p = {p}"}[platform], fontsize=10)
         axes.set_xlabel("vector, bytes")
         axes.tick_params(labelsize=8)
         axes.grid(alpha=0.3)
-    panels[0][0].set_ylabel("us, simulated")
+    panels[0][0].set_ylabel("time, simulated")
     legend_below(figure, panels[0][0])
     figure.suptitle("all_reduce(double, sum) on SimGrid's two_level (3 us, 1.25 GB/s) and wan (50 us, 12.5 MB/s), "
                     "ranks dealt out cyclically", fontsize=10)
