@@ -115,12 +115,19 @@ TEST_CASE("a schedule's picture holds every message, and a plus where the receiv
       auto const plain = draw(s), mapped = draw(s, hosts);
       CHECK(fault_in_xml(plain) == "");
       CHECK(fault_in_xml(mapped) == "");
-      CHECK(occurrences(plain, "<circle") == circles_of(s) + 1);   // and that of the legend
+      // The legend has what there is: a circle if anything is combined, an arrow if anything is copied.
+      auto const all = s.messages_in_order();
+      bool const combines = std::ranges::any_of(all, [](message const& m) { return m.received.folds(); });
+      bool const copies = !std::ranges::all_of(all, [](message const& m) { return m.received.folds(); });
+      CHECK(occurrences(plain, "<circle") == circles_of(s) + combines);
+      CHECK(occurrences(plain, "elements sent, and combined") == combines);
+      CHECK(occurrences(plain, "elements sent, and copied") == copies);
+      CHECK(occurrences(plain, ">rank<") == 1);
       CHECK(occurrences(plain, red) == 0);
       char const* const messages = s.total_messages() == 1 ? " message" : " messages";
       CHECK(occurrences(plain, std::to_string(s.total_messages()) + messages + "<") == 1);
       CHECK(occurrences(mapped, messages + (", " + std::to_string(between)) + " of them between " +
-                                    std::to_string(std::min(p, 3)) + (p == 1 ? " host" : " hosts")) == 1);
+                                    std::to_string(std::min(p, 3)) + (p == 1 ? " host<" : " hosts<")) == 1);
       CHECK(between_hosts(s, hosts) == between);
       CHECK((between == 0) == (occurrences(mapped, red) == 0));
     }

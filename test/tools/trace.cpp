@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -228,7 +229,41 @@ TEST_CASE("a trace tells how much of a step is combining") {
   }
   std::ostringstream picture;
   write_timeline(picture, logs);
-  CHECK(occurrences(picture.str(), " us, else waiting and moving") == 3 * 2 * 2);   // call, step, its share
+  CHECK(occurrences(picture.str(), ", else waiting and moving") == 3 * 2 * 2);   // call, step, its share
+}
+
+TEST_CASE("a timeline has times in units that fit, and of a long program the calls alone") {
+  auto const whole = traced_all_reduce(3, 40, ring{});
+  auto const pictured = [&](std::int64_t stretched, std::size_t times) {
+    std::vector<trace_log> logs;
+    for (trace_log const& log : whole) {
+      std::vector<trace_event> events;
+      for (std::size_t k = 0; k < times; ++k)
+        for (trace_event e : log.events()) {
+          e.begin *= stretched, e.end *= stretched, e.call += static_cast<std::uint32_t>(k);
+          events.push_back(e);
+        }
+      logs.emplace_back(log.row(), events, 0);
+    }
+    std::ostringstream picture;
+    write_timeline(picture, logs);
+    CHECK(fault_in_xml(picture.str()) == "");
+    return picture.str();
+  };
+  std::string const one = pictured(1, 1), slow = pictured(1'000'000, 1), many = pictured(1, 100);
+  std::regex const title(">3 ranks, [0-9.]+ (ns|us|ms)<"), in_seconds(">3 ranks, [0-9.]+ s<");
+  CHECK(std::regex_search(one, title));
+  CHECK(std::regex_search(slow, in_seconds));
+  std::size_t const messages = record(ring{}, collective::all_reduce, 3, 40).total_messages();
+  CHECK(occurrences(one, "<title>rank ") == messages);
+  CHECK(occurrences(one, "ui.perfetto.dev") == 0);
+  CHECK(occurrences(many, "<title>rank ") == 0);
+  CHECK(occurrences(many, "<title>all_reduce ring") == 3 * 100);
+  CHECK(occurrences(many, "ui.perfetto.dev") == 1);
+  // No arrow goes through a label: labels are drawn after all arrows, each on a box of its own.
+  auto const last_arrow = one.rfind("<title>rank ");
+  std::string const behind = one.substr(last_arrow), label = "class='small'>all_reduce";
+  CHECK(occurrences(behind, label) == occurrences(one, label));
 }
 
 TEST_CASE("a timeline says what is not in it") {

@@ -169,7 +169,8 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
                                           detail::with_number(static_cast<std::size_t>(s.rounds()), "round"), ", ",
                                           detail::with_number(all.size(), "message")});
   if (map.known())
-    caption += detail::concat({", ", between_hosts(s, hosts), " of them between ", map.count(), " hosts"});
+    caption += detail::concat({", ", between_hosts(s, hosts), " of them between ",
+                               detail::with_number(static_cast<std::size_t>(map.count()), "host")});
   double const count = static_cast<double>(columns.size());
   double const row = s.size() <= 16 ? 40 : 28, top = 76, left = map.known() ? 150 : 80;
   double const stub = .85 * detail::width_of(longest) + 10;
@@ -200,6 +201,7 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
     std::ranges::for_each(map.ranks(h), seat);
   }
   for (int r = 0; r < s.size() && !map.known(); ++r) seat(r);
+  picture.text(left - 14, 50, "rank", "text-anchor='end'");
 
   auto const combined = [&](double at_x, double at_y, std::string const& colour, std::string const& tip) {
     picture.disc(at_x, at_y, 6, "fill='#fff' " + colour, tip);
@@ -231,7 +233,7 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
     }
   }
 
-  // The legend.
+  // The legend, of what there is.
   double at = 16;
   auto const explain = [&](std::string const& stroke, bool combines, std::string_view words) {
     std::string const colour = "stroke='" + stroke + "' stroke-width='1.5'";
@@ -240,8 +242,10 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
     picture.text(at + 34, bottom + 4, words, "class='small'");
     at += 54 + 6 * static_cast<double>(words.size());
   };
-  explain(map.known() ? "#5b6570" : "#3a6ea5", false, "elements sent, and copied");
-  explain(map.known() ? "#5b6570" : "#e07b12", true, "sent, and combined");
+  auto const folds = [](message const& m) { return m.received.folds(); };
+  bool const combines = std::ranges::any_of(all, folds), copies = !std::ranges::all_of(all, folds);
+  if (copies) explain(map.known() ? "#5b6570" : "#3a6ea5", false, "elements sent, and copied");
+  if (combines) explain(map.known() ? "#5b6570" : "#e07b12", true, "elements sent, and combined");
   if (between_hosts(s, hosts) > 0) explain("#d62728", false, "between hosts");
   return std::move(picture).str();
 }
@@ -273,9 +277,11 @@ std::string draw(Tree const& t, std::span<int const> hosts = {}, std::string_vie
   if (root != nobody) place(place, root, 0);
   auto const at = [&](int rank) { return nodes[static_cast<std::size_t>(rank)]; };
 
-  std::string caption = detail::concat({name, name.empty() ? "" : ": ", p, " ranks, depth ", depth});
+  std::string caption = detail::concat({name, name.empty() ? "" : ": ",
+                                        detail::with_number(static_cast<std::size_t>(p), "rank"), ", depth ", depth});
   if (map.known())
-    caption += detail::concat({" on ", map.count(), " hosts: ", between_hosts(t, hosts), " of ", std::max(0, p - 1),
+    caption += detail::concat({" on ", detail::with_number(static_cast<std::size_t>(map.count()), "host"), ": ",
+                               between_hosts(t, hosts), " of ", std::max(0, p - 1),
                                  " edges between hosts"});
   // A swatch per host, as many in a line as fit.
   std::size_t longest = 0;

@@ -21,7 +21,6 @@ class svg {
          << width << " " << height
          << "' font-family='DejaVu Sans, Verdana, sans-serif' font-size='12' fill='#222'>\n"
             "<style>.title{font-size:14px;font-weight:bold} .small{font-size:10px} "
-            ".over{paint-order:stroke;stroke:#fff;stroke-opacity:.7;stroke-width:2px} "
             "path[stroke]:hover{stroke-width:3}</style>\n"
             "<rect width='100%' height='100%' fill='#fff'/>\n";
   }

@@ -30,6 +30,13 @@ inline std::string_view fitting(double wide, std::initializer_list<std::string_v
   return {};
 }
 
+/// A time in the unit that fits: 471 ms, 12.3 us.
+inline std::string fitting_time(double ns, int digits = 3) {
+  constexpr std::pair<double, char const*> units[]{{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1, " ns"}};
+  auto const [unit, name] = *std::ranges::find_if(units, [&](auto const& its) { return ns >= its.first || its.first == 1; });
+  return in_digits(ns / unit, digits) + name;
+}
+
 /// Where a time is drawn. Long stretches in which no rank is in a call are folded.
 class time_axis {
  public:
@@ -86,39 +93,53 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   detail::trace_span const times(logs);
   auto const lanes = detail::lanes_of(logs);
   auto const messages = messages_of(logs);
-  std::size_t steps = 0;   // of the rank with most, which sets the width of the picture
+  std::size_t steps = 0, calls = 0;   // of the rank with most, which set the width of the picture
   std::size_t ends = 0;    // of messages
   for (trace_log const& log : logs) {
     auto const count = [&](auto is) { return static_cast<std::size_t>(std::ranges::count_if(log.events(), is)); };
     steps = std::max(steps, count([](trace_event const& e) { return e.what == trace_event::kind::step; }));
+    calls = std::max(calls, count([](trace_event const& e) { return e.what == trace_event::kind::call; }));
     ends += count(&trace_event::is_operand);
   }
+  // Of long programs the calls alone: their steps would be a thicket.
+  constexpr std::size_t most_steps = 250;
+  bool const by_call = steps > most_steps;
   std::map<int, double> y_of;
   double bottom = top;
   for (auto const& [row, its] : lanes) y_of[row] = bottom, bottom += lane_height * its.count() + between_rows;
-  double const width = std::clamp(24.0 * static_cast<double>(steps), 1000.0, 20000.0);
+  double const width = std::clamp(24.0 * static_cast<double>(by_call ? calls : steps), 1000.0, 20000.0);
   detail::time_axis const x(logs, times, left, width);
   auto const y = [&](int row, trace_event const& e) { return y_of[row] + lane_height * lanes.at(row)(e); };
 
   // The title also says what the picture lacks.
-  std::string title = detail::concat({logs.size(), " ranks, ", times.us(times.last), " us"});
-  if (times.dropped) title += detail::concat({", ", times.dropped, " later events dropped"});
+  auto const since = [&](std::int64_t t) { return detail::fitting_time(static_cast<double>(t - times.first), 6); };
+  auto const lasting = [](std::int64_t ns) { return detail::fitting_time(static_cast<double>(ns), 4); };
+  std::string title = detail::concat({detail::with_number(logs.size(), "rank"), ", ",
+                                      detail::fitting_time(static_cast<double>(times.last - times.first))});
+  if (times.dropped)
+    title += detail::concat({", ", times.dropped, times.dropped == 1 ? " later event dropped" : " later events dropped"});
   if (auto const alone = ends - 2 * messages.size())
-    title += detail::concat({", ", alone, " messages of which one end is missing"});
+    title += detail::concat({", ", detail::with_number(alone, "message"), " of which one end is missing"});
+  if (by_call) title += "; calls alone: COLLIGO_TRACE=trace.json has each step, for ui.perfetto.dev";
   svg picture(x.right + (times.dropped ? 110 : 24), bottom + 30);
   picture.text(left, 20, title, "class='title'");
   double at = left;
-  for (auto const& [colour, what] : {std::pair("#c3d5e8", "step that sends"),
+  for (auto const& [colour, what] : {std::pair("#e4e9f0", "call"),
+                                     {"#c3d5e8", "step that sends"},
                                      {"#c5e1c0", "receives"},
                                      {"#fad6ad", "receives to combine"},
-                                     {"#f28e2b", "its share of combining, put last"},
-                                     {"#e4e9f0", "call"}}) {
+                                     {"#f28e2b", "its share of combining, put last"}}) {
+    if (by_call && at > left) break;
     picture.box(at, 30, 12, 12, "stroke='#8593a5' stroke-width='.5' fill='" + std::string(colour) + '\'');
     picture.text(at + 17, 40, what);
     at += 34 + 7 * static_cast<double>(std::string_view(what).size());
   }
   constexpr char const* by_message = "#444' stroke-opacity='.55", * through_memory = "#7b3294' stroke-dasharray='5 2";
   for (auto const& [stroke, what] : {std::pair(by_message, "message"), {through_memory, "through shared memory"}}) {
+    bool const shown = !by_call && std::ranges::any_of(messages, [&, memory = stroke == through_memory](auto const& m) {
+                         return m.sent.shared_memory == memory;
+                       });
+    if (!shown) continue;
     picture.arrow(at, 36, at + 26, 36, "stroke='" + std::string(stroke) + '\'');
     picture.text(at + 32, 40, what);
     at += 55 + 7 * static_cast<double>(std::string_view(what).size());
@@ -126,8 +147,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   for (auto const& its : x.stretches)
     if (its.folded) {
       picture.box(its.x, top - 6, x.fold, bottom - top + 6, "fill='#f1f1f1'");
-      double const ms = static_cast<double>(its.end - its.begin) * 1e-6;
-      std::string const lasts = detail::in_digits(ms >= 1 ? ms : 1000 * ms, 3) + (ms >= 1 ? " ms" : " us");
+      std::string const lasts = detail::fitting_time(static_cast<double>(its.end - its.begin));
       picture.text(its.x + x.fold / 2, bottom - 4, "idle " + lasts, "text-anchor='middle' class='small'");
     }
   // Ticks at 1, 2 or 5 times a power of ten, some 100 pixels apart.
@@ -144,12 +164,10 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     for (double t = std::ceil(begin / tick) * tick; t <= end; t += tick) {
       double const place = x(times.first + static_cast<std::int64_t>(t));
       picture.line(place, top - 6, place, bottom, "stroke='#e3e3e3'");
-      std::string us = times.duration(static_cast<std::int64_t>(t));
-      us.erase(tick >= 1000 ? us.find('.') : us.find_last_not_of('0') + 1);
-      us += " us";
-      double const half = 3.2 * static_cast<double>(us.size());
+      std::string const label = t > 0 ? detail::fitting_time(t, 6) : "0";
+      double const half = 3.2 * static_cast<double>(label.size());
       if (place - half < labelled) continue;
-      picture.text(place, bottom + 16, us, "text-anchor='middle' class='small'");
+      picture.text(place, bottom + 16, label, "text-anchor='middle' class='small'");
       labelled = place + half + 6;
     }
   }
@@ -166,27 +184,28 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     picture.text(x.right + 8, its, detail::concat({log.dropped(), " dropped"}), "fill='#d62728' class='small'");
   }
 
-  // Labels are drawn last, over boxes and arrows.
-  struct label_at { double x, y; std::string text; };
+  // Labels are drawn last, on the colour of their boxes, so that no arrow goes through them.
+  struct label_at { double x, y; std::string text, colour; };
   std::vector<label_at> labels;
   for (trace_log const& log : logs)
     for (std::size_t i = 0; i < log.events().size(); ++i) {
       trace_event const& e = log.events()[i];
-      if (e.is_operand()) continue;
       bool const call = e.what == trace_event::kind::call;
+      if (e.is_operand() || (by_call && !call)) continue;
       double const begin = x(e.begin), wide = std::max(1.0, x(e.end) - begin);
       double const from = y(log.row(), e) + (call ? 0 : call_height - step_height - 1);
       std::string const name = call ? detail::title_of(e) : detail::title_of_step(log.events(), i);
-      std::string tip = detail::concat({name, "\nrank ", log.row(), ", ", times.us(e.begin), " us, lasts ",
-                                          times.duration(e.end - e.begin), " us"});
-      if (e.combining > 0)
-        tip += detail::concat({"\ncombining ", times.duration(e.combining), " us, else waiting and moving"});
-      if (call) tip += detail::concat({"\n", e.elements, " elements, ", e.bytes, " bytes"});
+      std::string tip = detail::concat({name, "\nrank ", log.row(), ", begins at ", since(e.begin), ", lasts ",
+                                        lasting(e.end - e.begin)});
+      if (e.combining > 0) tip += detail::concat({"\ncombining ", lasting(e.combining), ", else waiting and moving"});
+      if (call)
+        tip += detail::concat({"\n", detail::with_number(static_cast<std::size_t>(e.elements), "element"), ", ",
+                               detail::with_number(static_cast<std::size_t>(e.bytes), "byte")});
       bool folds = false, receives = false;
       for (std::size_t k = i + 1; !call && k < log.events().size() && log.events()[k].is_operand(); ++k) {
         trace_event const& o = log.events()[k];
-        tip += detail::concat({"\n", detail::name_of(o.what), " ", o.peer, ": ", o.bytes, " bytes",
-                                 o.shared_memory ? " through shared memory" : ""});
+        tip += detail::concat({"\n", detail::name_of(o.what), " ", o.peer, ": ",
+                                 detail::with_number(static_cast<std::size_t>(o.bytes), "byte"), o.shared_memory ? " through shared memory" : ""});
         folds |= o.what == trace_event::kind::fold, receives |= o.what == trace_event::kind::recv;
       }
       char const* const colour = call ? "#e4e9f0" : folds ? "#fad6ad" : receives ? "#c5e1c0" : "#c3d5e8";
@@ -200,19 +219,23 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
       // The part of its name that fits.
       std::string const first = name.substr(0, name.find(call ? ' ' : ',')) + (call ? "" : " ..");
       std::string_view const label = detail::fitting(wide, {name, first});
-      if (!label.empty()) labels.push_back({begin + 4, from + 12, std::string(label)});
+      if (!label.empty()) labels.push_back({begin + 4, from + 12, std::string(label), colour});
     }
   for (traced_message const& m : messages) {
+    if (by_call) break;
     double const leaves = y(m.from, m.sent) + call_height, arrives = y(m.to, m.received) + call_height;
     bool const down = leaves < arrives;
     picture.arrow(x(m.sent.begin), leaves - (down ? 1 : step_height + 1), x(m.received.end),
                   arrives - (down ? step_height + 1 : 1),
                   "stroke='" + std::string(m.sent.shared_memory ? through_memory : by_message) + '\'',
-                  detail::concat({"rank ", m.from, " to ", m.to, ": ", m.sent.bytes, " bytes\n",
-                                    times.us(m.sent.begin), " us to ", times.us(m.received.end), " us",
-                                    m.sent.shared_memory ? ", through shared memory" : ""}));
+                  detail::concat({"rank ", m.from, " to ", m.to, ": ",
+                                    detail::with_number(static_cast<std::size_t>(m.sent.bytes), "byte"), "\nfrom ",
+                                    since(m.sent.begin), " to ", since(m.received.end), m.sent.shared_memory ? ", through shared memory" : ""}));
   }
-  for (label_at const& its : labels) picture.text(its.x, its.y, its.text, "class='small over'");
+  for (label_at const& its : labels) {
+    picture.box(its.x - 1, its.y - 9, 6.2 * static_cast<double>(its.text.size()), 11, "fill='" + its.colour + '\'');
+    picture.text(its.x, its.y, its.text, "class='small'");
+  }
   out << std::move(picture).str();
 }
 
