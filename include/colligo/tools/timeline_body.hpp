@@ -117,7 +117,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   std::string title = detail::concat({detail::with_number(logs.size(), "rank"), ", ",
                                       detail::fitting_time(static_cast<double>(times.last - times.first))});
   if (times.dropped)
-    title += detail::concat({", ", times.dropped, times.dropped == 1 ? " later event dropped" : " later events dropped"});
+    title += detail::concat({", ", times.dropped, " later event", times.dropped == 1 ? "" : "s", " dropped"});
   if (auto const alone = ends - 2 * messages.size())
     title += detail::concat({", ", detail::with_number(alone, "message"), " of which one end is missing"});
   if (by_call) title += "; calls alone: COLLIGO_TRACE=trace.json has each step, for ui.perfetto.dev";
@@ -205,7 +205,8 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
       for (std::size_t k = i + 1; !call && k < log.events().size() && log.events()[k].is_operand(); ++k) {
         trace_event const& o = log.events()[k];
         tip += detail::concat({"\n", detail::name_of(o.what), " ", o.peer, ": ",
-                                 detail::with_number(static_cast<std::size_t>(o.bytes), "byte"), o.shared_memory ? " through shared memory" : ""});
+                               detail::with_number(static_cast<std::size_t>(o.bytes), "byte"),
+                               o.shared_memory ? " through shared memory" : ""});
         folds |= o.what == trace_event::kind::fold, receives |= o.what == trace_event::kind::recv;
       }
       char const* const colour = call ? "#e4e9f0" : folds ? "#fad6ad" : receives ? "#c5e1c0" : "#c3d5e8";
@@ -230,7 +231,8 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
                   "stroke='" + std::string(m.sent.shared_memory ? through_memory : by_message) + '\'',
                   detail::concat({"rank ", m.from, " to ", m.to, ": ",
                                     detail::with_number(static_cast<std::size_t>(m.sent.bytes), "byte"), "\nfrom ",
-                                    since(m.sent.begin), " to ", since(m.received.end), m.sent.shared_memory ? ", through shared memory" : ""}));
+                                    since(m.sent.begin), " to ", since(m.received.end),
+                                    m.sent.shared_memory ? ", through shared memory" : ""}));
   }
   for (label_at const& its : labels) {
     picture.box(its.x - 1, its.y - 9, 6.2 * static_cast<double>(its.text.size()), 11, "fill='" + its.colour + '\'');
