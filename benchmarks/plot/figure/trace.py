@@ -83,6 +83,6 @@ def draw_trace(plt, rows):
         ("fold", "a step that receives to combine"), ("send", "one that sends"), ("recv", "one that receives"))]
         + [Line2D([], [], marker="v", color=blue, linestyle="", label="where it begins to send")],
         loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4, fontsize=8, frameon=False)
-    figure.suptitle("A real trace, two cores of an AMD EPYC, Open MPI: all_reduce of 4 MB along a flat tree, rank 1 20 ms "
-                    "late", fontsize=10)
+    figure.suptitle("A real trace, two cores of an AMD EPYC, Open MPI: all_reduce of 4 MB along a flat tree, "
+                    "rank 1 20 ms late", fontsize=10)
     return figure

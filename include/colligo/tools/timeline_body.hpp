@@ -33,7 +33,8 @@ inline std::string_view fitting(double wide, std::initializer_list<std::string_v
 /// A time in the unit that fits: 471 ms, 12.3 us.
 inline std::string fitting_time(double ns, int digits = 3) {
   constexpr std::pair<double, char const*> units[]{{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}, {1, " ns"}};
-  auto const [unit, name] = *std::ranges::find_if(units, [&](auto const& its) { return ns >= its.first || its.first == 1; });
+  auto const fits = [ns](auto const& unit) { return ns >= unit.first || unit.first == 1; };
+  auto const [unit, name] = *std::ranges::find_if(units, fits);
   return in_digits(ns / unit, digits) + name;
 }
 
