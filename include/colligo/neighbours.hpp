@@ -186,7 +186,7 @@ struct graph_calls<collective::all_gather> {
 template <class T, class Op>
 struct combining_neighbours final : owned_functor<no_functor> {
   combining_neighbours(graph const& edges, std::span<T> result, Op its)
-      : owned_functor<no_functor>(no_functor{}), op(std::move(its)), received(edges.in_degree() * result.size()),
+      : owned_functor<no_functor>(no_functor{}), functor(std::move(its)), received(edges.in_degree() * result.size()),
         out(result) {
     auto const from = edges.peers(false);
     for (std::size_t i = 0; i < from.size(); ++i) places.push_back(i);
@@ -195,11 +195,12 @@ struct combining_neighbours final : owned_functor<no_functor> {
   void finish() override {
     for (std::size_t k = 0; k < places.size(); ++k) {
       T const* const theirs = received.data() + places[k] * out.size();
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] = k == 0 ? theirs[i] : static_cast<T>(op(out[i], theirs[i]));
+      for (std::size_t i = 0; i < out.size(); ++i)
+        out[i] = k == 0 ? theirs[i] : static_cast<T>(functor(out[i], theirs[i]));
     }
   }
 
-  Op op;
+  Op functor;   // not `op`, which is that of the exchange
   std::vector<T> received;
   std::span<T> out;
   std::vector<std::size_t> places;   // of the sources, in the order of their ranks
