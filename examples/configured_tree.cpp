@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
 
   if (me == 0) {
     std::cout << "# " << world.size() << " ranks, depth " << tree.depth() << ", at most " << tree.most_children()
-              << " children\n" << tree;
+              << " children\n"
+              << tree;
     std::cout << "# sum of the ranks: " << along_the_tree << " along the tree, " << over_hosts << " over the hosts\n";
   }
 }

@@ -273,8 +273,7 @@ template <class Tag>
 constexpr bool same_bits = [] {
   if constexpr (colligo::offers<Tag, colligo::collective::all_reduce, double, std::plus<>>)
     return colligo::gives_same_bits<colligo::policy_t<colligo::collective::all_reduce, Tag, double, std::plus<>>>();
-  else
-    return false;
+  else return false;
 }();
 static_assert(same_bits<colligo::recursive_doubling>);
 

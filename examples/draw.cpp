@@ -62,8 +62,9 @@ int main(int argc, char** argv) {
   int p = 8, root = 0, hosts = 0;
   std::size_t n = 16;
   bool blocks = false;
-  CLI::App app("Draws schedules and trees of the colligo library as SVG:\n"
-               "  draw schedule halving_doubling 8 16 > schedule.svg\n  draw tree binomial 8 > tree.svg");
+  CLI::App app(
+      "Draws schedules and trees of the colligo library as SVG:\n"
+      "  draw schedule halving_doubling 8 16 > schedule.svg\n  draw tree binomial 8 > tree.svg");
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::help);
   auto* const schedule = app.add_subcommand("schedule", "a row per rank, a column per round");

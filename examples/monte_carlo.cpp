@@ -79,8 +79,8 @@ int main(int argc, char** argv) {
   estimate mine = part_of_batch(world, 0);
   for (int batch = 1; batch <= most_batches && all.standard_error() > wanted; ++batch) {
     std::array reduced{mine};   // requests take ranges
-    colligo::request reduction = colligo::iall_reduce(world, colligo::in_place(reduced), merge{},
-                                                      colligo::require{colligo::same_bits});
+    colligo::request reduction =
+        colligo::iall_reduce(world, colligo::in_place(reduced), merge{}, colligo::require{colligo::same_bits});
     mine = part_of_batch(world, batch);   // the next one, meanwhile
     reduction.wait();
     all = merge{}(all, reduced[0]);

@@ -33,9 +33,7 @@ struct place {
   friend auto operator<=>(place const&, place const&) = default;
 };
 
-int owner(particle const& p, int ranks) {
-  return std::clamp(static_cast<int>(std::floor(p.x * ranks)), 0, ranks - 1);
-}
+int owner(particle const& p, int ranks) { return std::clamp(static_cast<int>(std::floor(p.x * ranks)), 0, ranks - 1); }
 
 // Springs pull every particle to the middle of the box (kick, drift, kick).
 void move(particle& p, double dt) {

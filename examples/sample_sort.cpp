@@ -71,8 +71,8 @@ int main(int argc, char** argv) {
   mine = sample_sort(world, mine);
 
   // Is it sorted? The largest number of all ranks before me is not above my smallest one.
-  double const before = colligo::exclusive_scan(world, mine.empty() ? -infinity : mine.back(), -infinity,
-                                                colligo::maximum{});
+  double const before =
+      colligo::exclusive_scan(world, mine.empty() ? -infinity : mine.back(), -infinity, colligo::maximum{});
   bool const fits = std::ranges::is_sorted(mine) && (mine.empty() || before <= mine.front());
   bool const sorted = colligo::all_reduce(world, fits, std::logical_and<>{});
 
