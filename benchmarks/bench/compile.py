@@ -106,8 +106,9 @@ FAMILY = ["all_reduce(world, in, out, op)", "reduce(world, in, out, op, 0)", "br
 
 
 def first_program(page):
-    """The first block of C++ on a page."""
-    return re.search(r"^```cpp\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)[1]
+    """The first block of C++ on a page that is a whole program."""
+    blocks = re.findall(r"^```cpp\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    return next(block for block in blocks if "int main(" in block)
 
 
 class Unit(NamedTuple):
