@@ -9,6 +9,7 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -251,13 +252,30 @@ struct indexed_combination {
   known_places const* places;
 };
 
+/// A name in errors, checks and tables: a type's, or one that is kept with an element that is described at run time.
+class element_name {
+ public:
+  constexpr element_name(std::string_view (*of_type)() = nullptr) : of_type_(of_type) {}
+  constexpr explicit element_name(std::string const& kept) : kept_(&kept) {}
+  std::string_view operator()() const { return kept_ ? std::string_view(*kept_) : of_type_(); }
+  friend bool operator==(element_name const&, element_name const&) = default;
+  /// Equal names have one, in this process; 0: there is no name.
+  std::uintptr_t key() const {
+    return kept_ ? reinterpret_cast<std::uintptr_t>(kept_) : reinterpret_cast<std::uintptr_t>(of_type_);
+  }
+
+ private:
+  std::string_view (*of_type_)() = nullptr;
+  std::string const* kept_ = nullptr;
+};
+
 struct element {
   std::size_t size, alignment;          ///< bytes
   bool commutes;                        ///< operands may change places
   bool exact;                           ///< any grouping and order is known to give the same bits
   object_operations const* objects;     ///< null: travels as bytes
-  std::string_view (*name)();
-  std::string_view (*functor_name)();
+  element_name name;
+  element_name functor_name;
   /// out[i] = op(left[i], right[i]) for n elements; out may be left or right.
   void (*combine)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);
   /// Not null if the functor takes an index; `combine` is null then.

@@ -156,10 +156,10 @@ class abandoned_calls {
 /// change, and a reader looks at it before and after it has read them.
 class rank_record {
  public:
-  /// `before`: the bits that its tags carry of the call before; `name`: of the element type, null if it has none.
-  void enter(call_identity const& its, std::uint64_t before, std::string_view (*name)() = nullptr) {
+  /// `before`: the bits that its tags carry of the call before; `name`: of the element type, if it has one.
+  void enter(call_identity const& its, std::uint64_t before, element_name const& name = {}) {
     std::uint32_t type = latest_type_.load(relaxed);
-    if (types_[type % types_.size()].name.load(relaxed) != name) [[unlikely]] type = place_of(name);
+    if (types_[type % types_.size()].name.load(relaxed) != name.key()) [[unlikely]] type = place_of(name);
     entry& e = entries_[its.number % kept];
     e.number.store(its.number - 1, relaxed);   // has another entry
     std::atomic_thread_fence(std::memory_order_release);
@@ -195,11 +195,11 @@ class rank_record {
   };
   /// An element type. Numbers begin with 0, and places are reused.
   struct named_type {
-    std::atomic<std::string_view (*)()> name;   // valid only on the rank itself
+    std::atomic<std::uintptr_t> name;   // its key, valid only on the rank itself
     std::atomic<std::uint32_t> number;
     std::array<std::atomic<std::uint64_t>, 12> letters;
   };
-  std::uint32_t place_of(std::string_view (*name)());
+  std::uint32_t place_of(element_name const& name);
   bool read(call_identity& its, std::uint64_t* before, std::uint32_t* type) const;
 
   std::atomic<std::uint32_t> latest_type_, newest_type_;

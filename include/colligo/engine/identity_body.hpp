@@ -47,19 +47,19 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
 }
 
 // Also for a type that has lost its place to another one.
-[[gnu::cold]] COLLIGO_BODY std::uint32_t rank_record::place_of(std::string_view (*name)()) {
+[[gnu::cold]] COLLIGO_BODY std::uint32_t rank_record::place_of(element_name const& name) {
   std::uint32_t which = 0;
-  while (which < types_.size() && types_[which].name.load(relaxed) != name) ++which;
+  while (which < types_.size() && types_[which].name.load(relaxed) != name.key()) ++which;
   if (which < types_.size()) {
     which = types_[which].number.load(relaxed);
   } else {
     which = newest_type_.load(relaxed);
     newest_type_.store(which + 1, relaxed);
     named_type& its = types_[which % types_.size()];
-    its.name.store(name, relaxed);
+    its.name.store(name.key(), relaxed);
     its.number.store(which - 1, relaxed);   // has another place
     std::atomic_thread_fence(std::memory_order_release);
-    write_letters(its.letters, name ? name() : std::string_view());
+    write_letters(its.letters, name.key() ? name() : std::string_view());
     its.number.store(which, std::memory_order_release);
   }
   latest_type_.store(which, relaxed);
