@@ -76,237 +76,301 @@ module colligo
     type(c_ptr) function colligo_error_address() bind(c, name='colligo_error_text')
       import
     end function
-  end interface
 
-  ! One interface for all functions with these arguments, and one for their requests.
-  abstract interface
-    integer(c_int) function colligo_on_vectors(comm, in, out, n, element, algorithm) bind(c)
-      import
-      integer(c_int), value :: comm
-      type(*), intent(in) :: in(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), value :: n
-      type(colligo_element), value :: element
+    integer(c_int) function colligo_all_reduce(comm, in, out, n, element, algorithm) bind(c, &
+          name='colligo_all_reduce_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
       character(kind=c_char), intent(in), optional :: algorithm(*)
     end function
-    integer(c_int) function colligo_on_vectors_i(comm, in, out, n, element, algorithm, request) bind(c)
-      import
-      integer(c_int), value :: comm
-      type(*), intent(in) :: in(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), value :: n
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
-      type(colligo_request), intent(out) :: request
+    integer(c_int) function colligo_iall_reduce(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_iall_reduce_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
     end function
-    integer(c_int) function colligo_with_root(comm, in, out, n, element, root, algorithm) bind(c)
-      import
-      integer(c_int), value :: comm, root
-      type(*), intent(in) :: in(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), value :: n
-      type(colligo_element), value :: element
+    integer(c_int) function colligo_all_reduce_init(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_all_reduce_init_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_scan(comm, in, out, n, element, algorithm) bind(c, name='colligo_scan_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
       character(kind=c_char), intent(in), optional :: algorithm(*)
     end function
-    integer(c_int) function colligo_with_root_i(comm, in, out, n, element, root, algorithm, request) bind(c)
-      import
-      integer(c_int), value :: comm, root
-      type(*), intent(in) :: in(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), value :: n
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
-      type(colligo_request), intent(out) :: request
+    integer(c_int) function colligo_iscan(comm, in, out, n, element, algorithm, request) bind(c, &
+          name='colligo_iscan_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
     end function
-    integer(c_int) function colligo_on_one(comm, both, n, element, root, algorithm) bind(c)
-      import
-      integer(c_int), value :: comm, root
-      type(*) :: both(*)
-      integer(c_ptrdiff_t), value :: n
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
+    integer(c_int) function colligo_scan_init(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_scan_init_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
     end function
-    integer(c_int) function colligo_on_one_i(comm, both, n, element, root, algorithm, request) bind(c)
-      import
-      integer(c_int), value :: comm, root
-      type(*) :: both(*)
-      integer(c_ptrdiff_t), value :: n
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
-      type(colligo_request), intent(out) :: request
-    end function
-    integer(c_int) function colligo_on_none(comm, algorithm) bind(c)
-      import
-      integer(c_int), value :: comm
+    integer(c_int) function colligo_exclusive_scan(comm, in, out, n, element, algorithm) bind(c, &
+          name='colligo_exclusive_scan_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
       character(kind=c_char), intent(in), optional :: algorithm(*)
     end function
-    integer(c_int) function colligo_on_none_i(comm, algorithm, request) bind(c)
-      import
-      integer(c_int), value :: comm
-      character(kind=c_char), intent(in), optional :: algorithm(*)
-      type(colligo_request), intent(out) :: request
+    integer(c_int) function colligo_iexclusive_scan(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_iexclusive_scan_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
     end function
-    integer(c_int) function colligo_to_blocks(comm, in, out, counts, displacements, element, algorithm) bind(c)
-      import
-      integer(c_int), value :: comm
-      type(*), intent(in) :: in(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), intent(in) :: counts(*)
-      integer(c_ptrdiff_t), intent(in), optional :: displacements(*)
-      type(colligo_element), value :: element
+    integer(c_int) function colligo_exclusive_scan_init(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_exclusive_scan_init_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_all_gather(comm, in, out, n, element, algorithm) bind(c, &
+          name='colligo_all_gather_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
       character(kind=c_char), intent(in), optional :: algorithm(*)
     end function
-    integer(c_int) function colligo_to_blocks_i(comm, in, out, counts, displacements, element, &
-          algorithm, request) bind(c)
-      import
-      integer(c_int), value :: comm
-      type(*), intent(in) :: in(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), intent(in) :: counts(*)
-      integer(c_ptrdiff_t), intent(in), optional :: displacements(*)
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
-      type(colligo_request), intent(out) :: request
+    integer(c_int) function colligo_iall_gather(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_iall_gather_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
     end function
-    integer(c_int) function colligo_to_blocks_of_root(comm, in, n, out, counts, displacements, &
-          element, root, algorithm) bind(c)
-      import
-      integer(c_int), value :: comm, root
-      type(*), intent(in) :: in(*)
-      integer(c_ptrdiff_t), value :: n
-      type(*) :: out(*)
+    integer(c_int) function colligo_all_gather_init(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_all_gather_init_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_reduce_scatter_block(comm, in, out, n, element, &
+          algorithm) bind(c, name='colligo_reduce_scatter_block_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*)
+    end function
+    integer(c_int) function colligo_ireduce_scatter_block(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_ireduce_scatter_block_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_reduce_scatter_block_init(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_reduce_scatter_block_init_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_all_to_all(comm, in, out, n, element, algorithm) bind(c, &
+          name='colligo_all_to_all_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*)
+    end function
+    integer(c_int) function colligo_iall_to_all(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_iall_to_all_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_all_to_all_init(comm, in, out, n, element, algorithm, &
+          request) bind(c, name='colligo_all_to_all_init_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_reduce(comm, in, out, n, element, root, algorithm) bind(c, &
+          name='colligo_reduce_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*)
+    end function
+    integer(c_int) function colligo_ireduce(comm, in, out, n, element, root, algorithm, &
+          request) bind(c, name='colligo_ireduce_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_reduce_init(comm, in, out, n, element, root, algorithm, &
+          request) bind(c, name='colligo_reduce_init_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_gather(comm, in, out, n, element, root, algorithm) bind(c, &
+          name='colligo_gather_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*)
+    end function
+    integer(c_int) function colligo_igather(comm, in, out, n, element, root, algorithm, &
+          request) bind(c, name='colligo_igather_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_gather_init(comm, in, out, n, element, root, algorithm, &
+          request) bind(c, name='colligo_gather_init_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_scatter(comm, in, out, n, element, root, algorithm) bind(c, &
+          name='colligo_scatter_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*)
+    end function
+    integer(c_int) function colligo_iscatter(comm, in, out, n, element, root, algorithm, &
+          request) bind(c, name='colligo_iscatter_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_scatter_init(comm, in, out, n, element, root, algorithm, &
+          request) bind(c, name='colligo_scatter_init_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_broadcast(comm, both, n, element, root, algorithm) bind(c, &
+          name='colligo_broadcast_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*) :: both(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*)
+    end function
+    integer(c_int) function colligo_ibroadcast(comm, both, n, element, root, algorithm, &
+          request) bind(c, name='colligo_ibroadcast_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*) :: both(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_broadcast_init(comm, both, n, element, root, algorithm, &
+          request) bind(c, name='colligo_broadcast_init_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*) :: both(*); integer(c_ptrdiff_t), value :: n
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_barrier(comm, algorithm) bind(c, name='colligo_barrier_f')
+      import; integer(c_int), value :: comm
+      character(kind=c_char), intent(in), optional :: algorithm(*)
+    end function
+    integer(c_int) function colligo_ibarrier(comm, algorithm, request) bind(c, name='colligo_ibarrier_f')
+      import; integer(c_int), value :: comm
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_barrier_init(comm, algorithm, request) bind(c, name='colligo_barrier_init_f')
+      import; integer(c_int), value :: comm
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_all_gatherv(comm, in, out, counts, displacements, element, &
+          algorithm) bind(c, name='colligo_all_gatherv_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*)
+      integer(c_ptrdiff_t), intent(in) :: counts(*); integer(c_ptrdiff_t), intent(in), optional :: displacements(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*)
+    end function
+    integer(c_int) function colligo_iall_gatherv(comm, in, out, counts, displacements, element, &
+          algorithm, request) bind(c, name='colligo_iall_gatherv_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*)
+      integer(c_ptrdiff_t), intent(in) :: counts(*); integer(c_ptrdiff_t), intent(in), optional :: displacements(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_all_gatherv_init(comm, in, out, counts, displacements, element, &
+          algorithm, request) bind(c, name='colligo_all_gatherv_init_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*)
+      integer(c_ptrdiff_t), intent(in) :: counts(*); integer(c_ptrdiff_t), intent(in), optional :: displacements(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_gatherv(comm, in, n, out, counts, displacements, element, root, &
+          algorithm) bind(c, name='colligo_gatherv_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
       integer(c_ptrdiff_t), intent(in), optional :: counts(*), displacements(*)
-      type(colligo_element), value :: element
       character(kind=c_char), intent(in), optional :: algorithm(*)
     end function
-    integer(c_int) function colligo_to_blocks_of_root_i(comm, in, n, out, counts, displacements, &
-          element, root, algorithm, request) bind(c)
-      import
-      integer(c_int), value :: comm, root
-      type(*), intent(in) :: in(*)
-      integer(c_ptrdiff_t), value :: n
-      type(*) :: out(*)
+    integer(c_int) function colligo_igatherv(comm, in, n, out, counts, displacements, element, &
+          root, algorithm, request) bind(c, name='colligo_igatherv_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
       integer(c_ptrdiff_t), intent(in), optional :: counts(*), displacements(*)
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
-      type(colligo_request), intent(out) :: request
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
     end function
-    integer(c_int) function colligo_from_blocks_of_root(comm, in, counts, displacements, out, n, &
-          element, root, algorithm) bind(c)
-      import
-      integer(c_int), value :: comm, root
-      type(*), intent(in) :: in(*)
+    integer(c_int) function colligo_gatherv_init(comm, in, n, out, counts, displacements, element, &
+          root, algorithm, request) bind(c, name='colligo_gatherv_init_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
       integer(c_ptrdiff_t), intent(in), optional :: counts(*), displacements(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), value :: n
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
     end function
-    integer(c_int) function colligo_from_blocks_of_root_i(comm, in, counts, displacements, out, n, &
-          element, root, algorithm, request) bind(c)
-      import
-      integer(c_int), value :: comm, root
-      type(*), intent(in) :: in(*)
+    integer(c_int) function colligo_scatterv(comm, in, counts, displacements, out, n, element, &
+          root, algorithm) bind(c, name='colligo_scatterv_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
       integer(c_ptrdiff_t), intent(in), optional :: counts(*), displacements(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), value :: n
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
-      type(colligo_request), intent(out) :: request
-    end function
-    integer(c_int) function colligo_in_blocks(comm, in, out, counts, element, algorithm) bind(c)
-      import
-      integer(c_int), value :: comm
-      type(*), intent(in) :: in(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), intent(in) :: counts(*)
-      type(colligo_element), value :: element
       character(kind=c_char), intent(in), optional :: algorithm(*)
     end function
-    integer(c_int) function colligo_in_blocks_i(comm, in, out, counts, element, algorithm, request) bind(c)
-      import
-      integer(c_int), value :: comm
-      type(*), intent(in) :: in(*)
-      type(*) :: out(*)
-      integer(c_ptrdiff_t), intent(in) :: counts(*)
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
-      type(colligo_request), intent(out) :: request
+    integer(c_int) function colligo_iscatterv(comm, in, counts, displacements, out, n, element, &
+          root, algorithm, request) bind(c, name='colligo_iscatterv_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      integer(c_ptrdiff_t), intent(in), optional :: counts(*), displacements(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
     end function
-    integer(c_int) function colligo_from_blocks_to_blocks(comm, in, counts, displacements, out, &
-          out_counts, out_displacements, element, algorithm) bind(c)
-      import
-      integer(c_int), value :: comm
-      type(*), intent(in) :: in(*)
-      integer(c_ptrdiff_t), intent(in) :: counts(*), out_counts(*)
+    integer(c_int) function colligo_scatterv_init(comm, in, counts, displacements, out, n, element, &
+          root, algorithm, request) bind(c, name='colligo_scatterv_init_f')
+      import; integer(c_int), value :: comm, root; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), value :: n
+      integer(c_ptrdiff_t), intent(in), optional :: counts(*), displacements(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_reduce_scatter(comm, in, out, counts, element, &
+          algorithm) bind(c, name='colligo_reduce_scatter_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), intent(in) :: counts(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*)
+    end function
+    integer(c_int) function colligo_ireduce_scatter(comm, in, out, counts, element, algorithm, &
+          request) bind(c, name='colligo_ireduce_scatter_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), intent(in) :: counts(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_reduce_scatter_init(comm, in, out, counts, element, algorithm, &
+          request) bind(c, name='colligo_reduce_scatter_init_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), intent(in) :: counts(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_all_to_all_v(comm, in, counts, displacements, out, out_counts, &
+          out_displacements, element, algorithm) bind(c, name='colligo_all_to_all_v_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), intent(in) :: counts(*), out_counts(*)
       integer(c_ptrdiff_t), intent(in), optional :: displacements(*), out_displacements(*)
-      type(*) :: out(*)
-      type(colligo_element), value :: element
       character(kind=c_char), intent(in), optional :: algorithm(*)
     end function
-    integer(c_int) function colligo_from_blocks_to_blocks_i(comm, in, counts, displacements, out, &
-          out_counts, out_displacements, element, algorithm, request) bind(c)
-      import
-      integer(c_int), value :: comm
-      type(*), intent(in) :: in(*)
-      integer(c_ptrdiff_t), intent(in) :: counts(*), out_counts(*)
+    integer(c_int) function colligo_iall_to_all_v(comm, in, counts, displacements, out, out_counts, &
+          out_displacements, element, algorithm, request) bind(c, name='colligo_iall_to_all_v_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), intent(in) :: counts(*), out_counts(*)
       integer(c_ptrdiff_t), intent(in), optional :: displacements(*), out_displacements(*)
-      type(*) :: out(*)
-      type(colligo_element), value :: element
-      character(kind=c_char), intent(in), optional :: algorithm(*)
-      type(colligo_request), intent(out) :: request
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
+    end function
+    integer(c_int) function colligo_all_to_all_v_init(comm, in, counts, displacements, out, &
+          out_counts, out_displacements, element, algorithm, request) bind(c, name='colligo_all_to_all_v_init_f')
+      import; integer(c_int), value :: comm; type(colligo_element), value :: element
+      type(*), intent(in) :: in(*); type(*) :: out(*); integer(c_ptrdiff_t), intent(in) :: counts(*), out_counts(*)
+      integer(c_ptrdiff_t), intent(in), optional :: displacements(*), out_displacements(*)
+      character(kind=c_char), intent(in), optional :: algorithm(*); type(colligo_request), intent(out) :: request
     end function
   end interface
-
-  procedure(colligo_on_vectors), bind(c, name='colligo_all_reduce_f') :: colligo_all_reduce
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_iall_reduce_f') :: colligo_iall_reduce
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_all_reduce_init_f') :: colligo_all_reduce_init
-  procedure(colligo_on_vectors), bind(c, name='colligo_scan_f') :: colligo_scan
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_iscan_f') :: colligo_iscan
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_scan_init_f') :: colligo_scan_init
-  procedure(colligo_on_vectors), bind(c, name='colligo_exclusive_scan_f') :: colligo_exclusive_scan
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_iexclusive_scan_f') :: colligo_iexclusive_scan
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_exclusive_scan_init_f') :: colligo_exclusive_scan_init
-  procedure(colligo_on_vectors), bind(c, name='colligo_all_gather_f') :: colligo_all_gather
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_iall_gather_f') :: colligo_iall_gather
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_all_gather_init_f') :: colligo_all_gather_init
-  procedure(colligo_on_vectors), bind(c, name='colligo_reduce_scatter_block_f') :: colligo_reduce_scatter_block
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_ireduce_scatter_block_f') :: colligo_ireduce_scatter_block
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_reduce_scatter_block_init_f') :: &
-      colligo_reduce_scatter_block_init
-  procedure(colligo_on_vectors), bind(c, name='colligo_all_to_all_f') :: colligo_all_to_all
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_iall_to_all_f') :: colligo_iall_to_all
-  procedure(colligo_on_vectors_i), bind(c, name='colligo_all_to_all_init_f') :: colligo_all_to_all_init
-  procedure(colligo_with_root), bind(c, name='colligo_reduce_f') :: colligo_reduce
-  procedure(colligo_with_root_i), bind(c, name='colligo_ireduce_f') :: colligo_ireduce
-  procedure(colligo_with_root_i), bind(c, name='colligo_reduce_init_f') :: colligo_reduce_init
-  procedure(colligo_with_root), bind(c, name='colligo_gather_f') :: colligo_gather
-  procedure(colligo_with_root_i), bind(c, name='colligo_igather_f') :: colligo_igather
-  procedure(colligo_with_root_i), bind(c, name='colligo_gather_init_f') :: colligo_gather_init
-  procedure(colligo_with_root), bind(c, name='colligo_scatter_f') :: colligo_scatter
-  procedure(colligo_with_root_i), bind(c, name='colligo_iscatter_f') :: colligo_iscatter
-  procedure(colligo_with_root_i), bind(c, name='colligo_scatter_init_f') :: colligo_scatter_init
-  procedure(colligo_on_one), bind(c, name='colligo_broadcast_f') :: colligo_broadcast
-  procedure(colligo_on_one_i), bind(c, name='colligo_ibroadcast_f') :: colligo_ibroadcast
-  procedure(colligo_on_one_i), bind(c, name='colligo_broadcast_init_f') :: colligo_broadcast_init
-  procedure(colligo_on_none), bind(c, name='colligo_barrier_f') :: colligo_barrier
-  procedure(colligo_on_none_i), bind(c, name='colligo_ibarrier_f') :: colligo_ibarrier
-  procedure(colligo_on_none_i), bind(c, name='colligo_barrier_init_f') :: colligo_barrier_init
-  procedure(colligo_to_blocks), bind(c, name='colligo_all_gatherv_f') :: colligo_all_gatherv
-  procedure(colligo_to_blocks_i), bind(c, name='colligo_iall_gatherv_f') :: colligo_iall_gatherv
-  procedure(colligo_to_blocks_i), bind(c, name='colligo_all_gatherv_init_f') :: colligo_all_gatherv_init
-  procedure(colligo_to_blocks_of_root), bind(c, name='colligo_gatherv_f') :: colligo_gatherv
-  procedure(colligo_to_blocks_of_root_i), bind(c, name='colligo_igatherv_f') :: colligo_igatherv
-  procedure(colligo_to_blocks_of_root_i), bind(c, name='colligo_gatherv_init_f') :: colligo_gatherv_init
-  procedure(colligo_from_blocks_of_root), bind(c, name='colligo_scatterv_f') :: colligo_scatterv
-  procedure(colligo_from_blocks_of_root_i), bind(c, name='colligo_iscatterv_f') :: colligo_iscatterv
-  procedure(colligo_from_blocks_of_root_i), bind(c, name='colligo_scatterv_init_f') :: colligo_scatterv_init
-  procedure(colligo_in_blocks), bind(c, name='colligo_reduce_scatter_f') :: colligo_reduce_scatter
-  procedure(colligo_in_blocks_i), bind(c, name='colligo_ireduce_scatter_f') :: colligo_ireduce_scatter
-  procedure(colligo_in_blocks_i), bind(c, name='colligo_reduce_scatter_init_f') :: colligo_reduce_scatter_init
-  procedure(colligo_from_blocks_to_blocks), bind(c, name='colligo_all_to_all_v_f') :: colligo_all_to_all_v
-  procedure(colligo_from_blocks_to_blocks_i), bind(c, name='colligo_iall_to_all_v_f') :: colligo_iall_to_all_v
-  procedure(colligo_from_blocks_to_blocks_i), bind(c, name='colligo_all_to_all_v_init_f') :: colligo_all_to_all_v_init
 
 contains
 

@@ -113,13 +113,13 @@ COLLIGO_COLLECTIVE(gather, void const* in, void* out, ptrdiff_t n, colligo_eleme
                    char const* algorithm)
 /** The blocking form reads counts and displacements at the root alone, and n elsewhere, as MPI does; an all_gather
  * exchanges the numbers first. For the other forms all ranks give the counts, and n is not read. */
-COLLIGO_COLLECTIVE(gatherv, void const* in, ptrdiff_t n, void* out, ptrdiff_t const* counts, ptrdiff_t const* displacements,
-                   colligo_element element, int root, char const* algorithm)
+COLLIGO_COLLECTIVE(gatherv, void const* in, ptrdiff_t n, void* out, ptrdiff_t const* counts,
+                   ptrdiff_t const* displacements, colligo_element element, int root, char const* algorithm)
 COLLIGO_COLLECTIVE(scatter, void const* in, void* out, ptrdiff_t n, colligo_element element, int root,
                    char const* algorithm)
 /** As gatherv. */
-COLLIGO_COLLECTIVE(scatterv, void const* in, ptrdiff_t const* counts, ptrdiff_t const* displacements, void* out, ptrdiff_t n,
-                   colligo_element element, int root, char const* algorithm)
+COLLIGO_COLLECTIVE(scatterv, void const* in, ptrdiff_t const* counts, ptrdiff_t const* displacements, void* out,
+                   ptrdiff_t n, colligo_element element, int root, char const* algorithm)
 /** Block i of the combination comes to rank i; in place: to the beginning of `out`, which has the input. */
 COLLIGO_COLLECTIVE(reduce_scatter, void const* in, void* out, ptrdiff_t const* counts, colligo_element element,
                    char const* algorithm)

@@ -72,8 +72,9 @@ static void require(int code, int is, char const* what) {
       reset;                                                                              \
       mpi;                                                                                \
       require(colligo_start(request), 0, "start");                                        \
-      int complete = 0;                                                                   \
-      while (!complete) require(colligo_test(&request, &complete), 0, "test");            \
+      int complete = 0, code = 0;                                                         \
+      while (!complete) code = colligo_test(&request, &complete);                         \
+      require(code, 0, "test");                                                           \
       compare(#name, "persistent", n);                                                    \
     }                                                                                     \
     require(colligo_request_free(&request), 0, "free");                                   \

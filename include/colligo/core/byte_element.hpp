@@ -20,7 +20,7 @@ namespace colligo::inline COLLIGO_MODE {
 struct byte_element {
   std::size_t size = 1;        ///< bytes, at least 1, a multiple of the alignment
   std::size_t alignment = 1;   ///< of the memory that `combine` is given: a power of two, at most 64
-  /// into[i] = left[i] op right[i] for n elements; `left` comes from lower ranks. `into` may be left or right, otherwise
+  /// into[i] = left[i] op right[i] for n elements; `left` is of lower ranks. `into` may be left or right, otherwise
   /// none of the three overlap. Null: such elements are moved alone, and collectives that combine refuse them.
   void (*combine)(void* context, std::byte const* left, std::byte const* right, std::byte* into,
                   std::size_t n) = nullptr;

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSL-1.0
+// Datatypes and operations of MPI as elements of this library; vectors that are no plain bytes are packed and unpacked.
+#pragma once
+
+#include "drop_in.hpp"
+
+#include <colligo/bytes.hpp>
+#include <colligo/known_elements.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace drop_in {
+
+/// A datatype. `is_plain`: a vector of them is their bytes one after the other, without gaps.
+struct layout {
+  std::ptrdiff_t size = 0, lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  bool is_named = false, is_plain = false;
+
+  static layout of(MPI_Datatype type) {
+    struct kept { MPI_Datatype type; layout its; bool is_set; };
+    static thread_local std::array<kept, 4> latest{};   // of predefined types, whose handles are never reused
+    static thread_local unsigned next = 0;
+    for (auto const& k : latest)
+      if (k.is_set && k.type == type) return k.its;
+    layout its = asked(type);
+    if (its.is_named) latest[next++ % latest.size()] = {type, its, true};
+    return its;
+  }
+
+ private:
+  static layout asked(MPI_Datatype type) {
+    layout its;
+    int integers, addresses, types, combiner, size;
+    MPI_Aint lower, extent, true_lower, true_extent;
+    PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    PMPI_Type_size(type, &size);
+    PMPI_Type_get_extent(type, &lower, &extent);
+    PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
+    its.size = size, its.lower = lower, its.extent = extent;
+    its.true_lower = true_lower, its.true_extent = true_extent;
+    its.is_named = combiner == MPI_COMBINER_NAMED;
+    its.is_plain = its.has_no_gaps() && its.is_named;
+    return its;
+  }
+
+ public:
+  /// The bytes of a derived type may still be in another order than its signature.
+  bool has_no_gaps() const { return size == extent && size == true_extent && true_lower == 0 && lower == 0; }
+};
+
+/// MPI counts with int.
+template <class F>
+void in_stretches(std::ptrdiff_t n, F f) {
+  constexpr std::ptrdiff_t most = 1 << 20;
+  for (std::ptrdiff_t at = 0; at < n; at += most) f(at, static_cast<int>(std::min(most, n - at)));
+}
+inline void check(int code, char const* call) { colligo::detail::check_mpi(code, call); }
+
+/// Elements as the bytes of their signature.
+inline void pack(void const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& its, std::byte* into) {
+  in_stretches(n, [&](std::ptrdiff_t at, int count) {
+    int position = 0;
+    check(PMPI_Pack(static_cast<std::byte const*>(from) + at * its.extent, count, type, into + at * its.size,
+                    static_cast<int>(count * its.size), &position, MPI_COMM_SELF),
+          "MPI_Pack");
+  });
+}
+inline void unpack(std::byte const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& its, void* into) {
+  in_stretches(n, [&](std::ptrdiff_t at, int count) {
+    int position = 0;
+    check(PMPI_Unpack(from + at * its.size, static_cast<int>(count * its.size), &position,
+                      static_cast<std::byte*>(into) + at * its.extent, count, type, MPI_COMM_SELF),
+          "MPI_Unpack");
+  });
+}
+
+using memory = std::unique_ptr<std::byte[]>;
+inline memory bytes(std::ptrdiff_t n) { return memory(new std::byte[static_cast<std::size_t>(n)]); }
+
+/// A vector as bytes.
+class moved_vector {
+ public:
+  moved_vector(void const* at, std::ptrdiff_t n, MPI_Datatype type, bool is_read)
+      : at_(const_cast<void*>(at)), n_(n), type_(type), its_(layout::of(type)) {
+    if (its_.is_plain || n == 0) return;
+    packed_ = drop_in::bytes(size());
+    if (is_read) pack(at, n, type, its_, packed_.get());
+  }
+  std::ptrdiff_t size() const { return n_ * its_.size; }
+  void* bytes() const { return packed_ ? packed_.get() : at_; }
+  void write() {
+    if (packed_) unpack(packed_.get(), n_, type_, its_, at_);
+  }
+
+ private:
+  void* at_;
+  std::ptrdiff_t n_;
+  MPI_Datatype type_;
+  layout its_;
+  memory packed_;
+};
+
+/// A vector of blocks as bytes.
+class moved_blocks {
+ public:
+  moved_blocks(vector_of_blocks const& its, int p, bool is_read)
+      : at_(const_cast<void*>(its.at)), type_(its.type), its_(layout::of(its.type)) {
+    auto const n = static_cast<std::size_t>(p);
+    elements_.resize(n), first_.resize(n), sizes_.resize(n), places_.resize(n);
+    std::ptrdiff_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      elements_[i] = its.counts[static_cast<int>(i)];
+      first_[i] = its.displacements[static_cast<int>(i)] * its_.extent;
+      sizes_[i] = elements_[i] * its_.size;
+      places_[i] = its_.is_plain ? first_[i] : sum;
+      sum += sizes_[i];
+    }
+    if (its_.is_plain) return;
+    packed_ = drop_in::bytes(sum);
+    if (!is_read) return;
+    for (std::size_t i = 0; i < n; ++i) pack(place(i), elements_[i], type_, its_, packed_.get() + places_[i]);
+  }
+  void* bytes() const { return packed_ ? packed_.get() : at_; }
+  colligo::block_places places() const { return {sizes_, places_}; }
+  std::ptrdiff_t size_of(int rank) const { return sizes_[static_cast<std::size_t>(rank)]; }
+  void write(int but = -1) {
+    if (packed_)
+      for (std::size_t i = 0; i < elements_.size(); ++i)
+        if (static_cast<int>(i) != but) unpack(packed_.get() + places_[i], elements_[i], type_, its_, place(i));
+  }
+
+ private:
+  std::byte* place(std::size_t i) const { return static_cast<std::byte*>(at_) + first_[i]; }
+
+  void* at_;
+  MPI_Datatype type_;
+  layout its_;
+  std::vector<std::ptrdiff_t> elements_, first_, sizes_, places_;
+  memory packed_;
+};
+
+/// An operation on a type, and how vectors of it lie where it combines them: in slots. In a slot the element's own
+/// address, which MPI's functions are given, is `shift` bytes before it.
+class reduction {
+ public:
+  /// Empty if MPI defines no such operation, or it is not for this call.
+  static std::optional<reduction> of(MPI_Datatype type, MPI_Op op);
+
+  colligo::registered_element element() const { return element_->with_context(const_cast<reduction*>(this)); }
+  bool is_plain() const { return is_plain_; }
+  /// Elements of the program's, in slots.
+  memory read(void const* from, std::ptrdiff_t n) const;
+  void write(std::byte const* from, std::ptrdiff_t n, void* into) const;
+  memory room(std::ptrdiff_t n) const { return memory(new std::byte[static_cast<std::size_t>(n * slot_)]{}); }
+
+ private:
+  static void combine(void* its, std::byte const* left, std::byte const* right, std::byte* into, std::size_t n);
+  void reduce(std::byte const* in, std::byte* in_out, std::ptrdiff_t n) const;
+
+  std::optional<colligo::registered_element> element_;
+  MPI_Datatype type_;
+  MPI_Op op_;
+  layout its_;
+  std::ptrdiff_t slot_ = 0, shift_ = 0;
+  bool is_plain_ = true, at_once_ = true, commutes_ = true;
+};
+
+}  // namespace drop_in
