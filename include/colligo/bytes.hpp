@@ -82,7 +82,7 @@ class calls_on_bytes {
     arguments<collective::exclusive_scan> const its(comm_);
     require_combination(its, element), its.require_count(n);
     if (in == in_place_bytes) in = out;
-    else require_apart(its, in, n, out, n, element);
+    else if (its.rank() != 0) require_apart(its, in, n, out, n, element);
     owner<moved_bytes> moved;
     if (its.rank() == 0 && n > 0)
       attempt(its, [&] {
