@@ -150,7 +150,9 @@ class reduction {
   /// Empty if MPI defines no such operation, or it is not for this call.
   static std::optional<reduction> of(MPI_Datatype type, MPI_Op op);
 
-  colligo::registered_element element() const { return element_->with_context(const_cast<reduction*>(this)); }
+  colligo::registered_element element() const {
+    return is_known_ ? *element_ : element_->with_context(const_cast<reduction*>(this));
+  }
   bool is_plain() const { return is_plain_; }
   /// Elements of the program's, in slots.
   memory read(void const* from, std::ptrdiff_t n) const;
@@ -166,7 +168,7 @@ class reduction {
   MPI_Op op_;
   layout its_;
   std::ptrdiff_t slot_ = 0, shift_ = 0;
-  bool is_plain_ = true, at_once_ = true, commutes_ = true;
+  bool is_known_ = false, is_plain_ = true, at_once_ = true, commutes_ = true;
 };
 
 }  // namespace drop_in

@@ -7,24 +7,32 @@
 
 #include <climits>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace drop_in {
 
 /// Instead of an MPI error code: the call has to be passed on.
 inline constexpr int not_served = INT_MIN;
 
-/// Counts and displacements as MPI has them, int or MPI_Count and MPI_Aint.
-struct list_of_counts {
-  void const* at = nullptr;
-  bool is_wide = false;
-  list_of_counts(int const* counts) : at(counts) {}
-#if MPI_VERSION >= 4
-  list_of_counts(MPI_Count const* counts) : at(counts), is_wide(true) {}
-#endif
-  std::ptrdiff_t operator[](int i) const {
-    return is_wide ? static_cast<std::ptrdiff_t>(static_cast<MPI_Count const*>(at)[i])
-                   : static_cast<int const*>(at)[i];
+/// Counts and displacements as MPI has them, of int or of 64 bits.
+class list_of_counts {
+ public:
+  template <class T>
+  list_of_counts(T const* at) : at_(at), is_wide_(sizeof(T) == sizeof(std::int64_t)) {
+    static_assert(sizeof(T) == sizeof(std::int64_t) || sizeof(T) == sizeof(int));
   }
+  explicit operator bool() const { return at_ != nullptr; }
+  std::ptrdiff_t operator[](int i) const {
+    if (!is_wide_) return static_cast<int const*>(at_)[i];
+    std::int64_t value;   // a long long or a long
+    std::memcpy(&value, static_cast<std::byte const*>(at_) + static_cast<std::size_t>(i) * sizeof value, sizeof value);
+    return value;
+  }
+
+ private:
+  void const* at_;
+  bool is_wide_;
 };
 
 /// One vector of a call.
@@ -62,23 +70,20 @@ void begin();
 /// Before MPI_Finalize: the report. Collective.
 void end();
 
-/// Why calls are passed on.
-enum class reason { none, off, not_begun, wrong_mpi, settings_differ, no_communicator, intercommunicator, one_rank, arguments,
-                    operation, no_state };
-inline constexpr int reasons = 11;
-
-/// The times of calls, if a report is wanted.
+/// The time of a call, if a report is wanted.
 class timed_call {
  public:
-  explicit timed_call(int collective);
-  /// The call is served, with this code, or is passed on now.
-  bool served(int code);
+  timed_call();
   ~timed_call();
 
  private:
-  int collective_;
-  bool served_ = false;
   double begun_;
 };
 
 }  // namespace drop_in
+
+/// The body of an entry: returns what the call returns if it is served, or passes it on.
+#define SERVED(call, ...)                                \
+  drop_in::timed_call const its;                         \
+  int const code = drop_in::__VA_ARGS__;                 \
+  return code != drop_in::not_served ? code : P##call

@@ -143,10 +143,10 @@ struct table_of_program {
 }
 
 [[gnu::cold]] COLLIGO_BODY void warn_of_unknown_variables() {
-  constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_";
+  constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_", of_preload = "COLLIGO_DROP_IN";
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     std::string_view const its(*each, std::strcspn(*each, "="));
-    if (!its.starts_with(ours) || its.starts_with(of_tests)) continue;
+    if (!its.starts_with(ours) || its.starts_with(of_tests) || its.starts_with(of_preload)) continue;
     std::string nearest;
     std::size_t apart = its.size() + 1000;
     auto const look_at = [&](std::string_view known) {

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSL-1.0
+// MPI's operations: built-in ones as functors of this library, the program's own by PMPI_Reduce_local.
+#include "arguments.hpp"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace drop_in {
+namespace {
+
+using colligo::known_functor;
+using colligo::known_type;
+
+template <class T>
+consteval known_type integer() {
+  constexpr bool is_signed = std::is_signed_v<T>;
+  switch (sizeof(T)) {
+    case 1: return is_signed ? known_type::int8 : known_type::uint8;
+    case 2: return is_signed ? known_type::int16 : known_type::uint16;
+    case 4: return is_signed ? known_type::int32 : known_type::uint32;
+    default: return is_signed ? known_type::int64 : known_type::uint64;
+  }
+}
+// Fortran's types by their size, as the MPI library was told by its compiler.
+std::optional<known_type> fortran_type(MPI_Datatype type, layout const& its) {
+  for (MPI_Datatype const t : {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8})
+    if (type == t)
+      return its.size == 1   ? known_type::int8
+             : its.size == 2 ? known_type::int16
+             : its.size == 4 ? known_type::int32
+                             : known_type::int64;
+  for (MPI_Datatype const t : {MPI_REAL, MPI_REAL4, MPI_REAL8, MPI_DOUBLE_PRECISION})
+    if (type == t) {
+      if (its.size == sizeof(float)) return known_type::single_precision;
+      if (its.size == sizeof(double)) return known_type::double_precision;
+    }
+  for (MPI_Datatype const t : {MPI_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16, MPI_DOUBLE_COMPLEX})
+    if (type == t) {
+      if (its.size == 2 * sizeof(float)) return known_type::complex_single;
+      if (its.size == 2 * sizeof(double)) return known_type::complex_double;
+    }
+  return std::nullopt;
+}
+
+std::optional<known_type> type_of(MPI_Datatype type, layout const& its) {
+  using enum known_type;
+  std::pair<MPI_Datatype, known_type> const all[] = {
+      {MPI_INT, integer<int>()}, {MPI_DOUBLE, double_precision}, {MPI_FLOAT, single_precision},
+      {MPI_LONG, integer<long>()}, {MPI_UNSIGNED, integer<unsigned>()}, {MPI_UNSIGNED_LONG, integer<unsigned long>()},
+      {MPI_LONG_LONG, integer<long long>()}, {MPI_UNSIGNED_LONG_LONG, integer<unsigned long long>()},
+      {MPI_SHORT, integer<short>()}, {MPI_UNSIGNED_SHORT, integer<unsigned short>()},
+      {MPI_SIGNED_CHAR, int8}, {MPI_UNSIGNED_CHAR, uint8}, {MPI_LONG_DOUBLE, long_double},
+      {MPI_INT8_T, int8}, {MPI_INT16_T, int16}, {MPI_INT32_T, int32}, {MPI_INT64_T, int64},
+      {MPI_UINT8_T, uint8}, {MPI_UINT16_T, uint16}, {MPI_UINT32_T, uint32}, {MPI_UINT64_T, uint64},
+      {MPI_C_BOOL, boolean}, {MPI_AINT, integer<MPI_Aint>()}, {MPI_OFFSET, integer<MPI_Offset>()},
+      {MPI_COUNT, integer<MPI_Count>()}, {MPI_C_FLOAT_COMPLEX, complex_single},
+      {MPI_C_DOUBLE_COMPLEX, complex_double}, {MPI_C_LONG_DOUBLE_COMPLEX, complex_long_double},
+      {MPI_FLOAT_INT, float_int}, {MPI_DOUBLE_INT, double_int}, {MPI_LONG_INT, long_int}, {MPI_SHORT_INT, short_int},
+      {MPI_2INT, int_int}, {MPI_LONG_DOUBLE_INT, long_double_int}};
+  for (auto const& [handle, known] : all)
+    if (handle == type) return known;
+  return fortran_type(type, its);
+}
+
+std::optional<known_functor> functor_of(MPI_Op op) {
+  using enum known_functor;
+  std::pair<MPI_Op, known_functor> const all[] = {
+      {MPI_SUM, sum}, {MPI_PROD, product}, {MPI_MAX, maximum}, {MPI_MIN, minimum}, {MPI_LAND, logical_and},
+      {MPI_LOR, logical_or}, {MPI_LXOR, logical_xor}, {MPI_BAND, bit_and}, {MPI_BOR, bit_or}, {MPI_BXOR, bit_xor},
+      {MPI_MAXLOC, maxloc}, {MPI_MINLOC, minloc}};
+  for (auto const& [handle, known] : all)
+    if (handle == op) return known;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<reduction> reduction::of(MPI_Datatype type, MPI_Op op) {
+  struct kept { MPI_Datatype type; MPI_Op op; std::optional<reduction> its; };
+  static thread_local std::array<kept, 8> latest{};   // built-in ones, whose handles are never reused
+  static thread_local unsigned next = 0;
+  for (auto const& k : latest)
+    if (k.its && k.type == type && k.op == op) return k.its;
+
+  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL) return std::nullopt;
+  reduction its;
+  its.type_ = type, its.op_ = op, its.its_ = layout::of(type);
+  its.slot_ = its.its_.extent;
+  if (auto const functor = functor_of(op)) {
+    auto const known = its.its_.is_named ? type_of(type, its.its_) : std::nullopt;
+    if (!known) return std::nullopt;
+    its.element_ = colligo::known_element(*known, *functor);
+    if (!its.element_) return std::nullopt;
+    its.is_known_ = true;
+    latest[next++ % latest.size()] = {type, op, its};
+    return its;
+  }
+  int commutes = 0;
+  PMPI_Op_commutative(op, &commutes);
+  its.commutes_ = commutes != 0;
+  layout const& l = its.its_;
+  its.is_plain_ = l.has_no_gaps();
+  constexpr std::ptrdiff_t line = 16;   // as malloc aligns
+  std::size_t alignment = 1;
+  if (its.is_plain_ && l.is_named) {
+    its.slot_ = l.size;
+  } else {
+    // Data begin in the slot where they begin in memory, modulo 16. If that fits, n elements lie as an array of MPI's.
+    std::ptrdiff_t const begin = l.true_lower - ((l.true_lower % line) + line) % line;
+    std::ptrdiff_t const needed = std::max<std::ptrdiff_t>(1, l.true_lower - begin + l.true_extent);
+    its.at_once_ = its.is_plain_ || (l.extent >= needed && l.extent % line == 0);
+    if (!its.is_plain_) its.shift_ = begin;
+    its.slot_ = its.at_once_ ? l.extent : (needed + line - 1) / line * line;
+  }
+  if (its.slot_ <= 0) return std::nullopt;
+  alignment = std::min<std::size_t>(line, std::size_t{1} << std::countr_zero(static_cast<std::size_t>(its.slot_)));
+  its.element_ = colligo::registered_element(colligo::byte_element{
+      .size = static_cast<std::size_t>(its.slot_), .alignment = alignment, .combine = &combine,
+      .commutative = its.commutes_, .name = "MPI_Datatype", .functor = "MPI_Op"});
+  return its;
+}
+
+void reduction::reduce(std::byte const* in, std::byte* in_out, std::ptrdiff_t n) const {
+  std::ptrdiff_t const stretch = at_once_ ? 1 << 20 : 1;
+  for (std::ptrdiff_t at = 0; at < n; at += stretch)
+    check(PMPI_Reduce_local(in + at * slot_ - shift_, in_out + at * slot_ - shift_,
+                            static_cast<int>(std::min(stretch, n - at)), type_, op_),
+          "MPI_Reduce_local");
+}
+
+// MPI's functions have the right operand as result.
+void reduction::combine(void* context, std::byte const* left, std::byte const* right, std::byte* into,
+                        std::size_t count) {
+  auto const& me = *static_cast<reduction const*>(context);
+  auto const n = static_cast<std::ptrdiff_t>(count);
+  std::size_t const all = count * static_cast<std::size_t>(me.slot_);
+  if (into == left && me.commutes_) return me.reduce(right, into, n);
+  if (into == left) {
+    memory const kept = me.room(n);
+    std::memcpy(kept.get(), right, all);
+    me.reduce(left, kept.get(), n);
+    std::memcpy(into, kept.get(), all);
+    return;
+  }
+  if (into != right) std::memcpy(into, right, all);
+  me.reduce(left, into, n);
+}
+
+memory reduction::read(void const* from, std::ptrdiff_t n) const {
+  memory slots = room(n);
+  memory const packed = bytes(n * its_.size);
+  pack(from, n, type_, its_, packed.get());
+  for (std::ptrdiff_t i = 0; i < n; ++i)
+    unpack(packed.get() + i * its_.size, 1, type_, its_, slots.get() + i * slot_ - shift_);
+  return slots;
+}
+void reduction::write(std::byte const* from, std::ptrdiff_t n, void* into) const {
+  memory const packed = bytes(n * its_.size);
+  for (std::ptrdiff_t i = 0; i < n; ++i)
+    pack(from + i * slot_ - shift_, 1, type_, its_, packed.get() + i * its_.size);
+  unpack(packed.get(), n, type_, its_, into);
+}
+
+}  // namespace drop_in

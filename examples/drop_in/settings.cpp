@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSL-1.0
+// COLLIGO_DROP_IN=off or a list of collectives, COLLIGO_DROP_IN_REPORT=1, and what happens in MPI_Init and
+// MPI_Finalize.
+#include "settings.hpp"
+
+#include "drop_in.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+extern char** environ;
+
+namespace drop_in {
+namespace {
+
+using colligo::collective;
+
+constexpr std::array served_collectives{
+    collective::all_reduce,  collective::reduce,        collective::broadcast,      collective::all_gather,
+    collective::all_gatherv, collective::gather,        collective::gatherv,        collective::scatter,
+    collective::scatterv,    collective::reduce_scatter, collective::reduce_scatter_block, collective::scan,
+    collective::exclusive_scan, collective::all_to_all, collective::all_to_all_v,   collective::barrier};
+constexpr std::size_t collectives = 32;
+
+constexpr std::array<char const*, reasons> words{
+    "", "COLLIGO_DROP_IN does not name it", "before MPI_Init, after MPI_Finalize, or in a session",
+    "the library was built for another MPI", "the ranks' settings differ", "no communicator", "an intercommunicator",
+    "one rank", "arguments that MPI forbids", "an operation that MPI does not define on the type",
+    "the communicator could not be prepared"};
+
+struct counted {
+  std::array<std::atomic<std::uint64_t>, reasons> calls{};   // of reason none: served
+  std::atomic<std::uint64_t> nanoseconds_served{0}, nanoseconds_passed{0};
+};
+std::array<counted, collectives> counts;
+std::atomic<reason> everywhere = reason::not_begun;
+std::uint64_t wanted = 0;   // a bit for each collective
+bool reports = false;
+thread_local int latest = -1;   // collective of this thread's latest call
+thread_local bool latest_is_served = false;
+
+std::uint64_t wanted_by_environment() {
+  char const* const text = std::getenv("COLLIGO_DROP_IN");
+  std::uint64_t all = 0, named = 0;
+  for (collective const c : served_collectives) all |= std::uint64_t{1} << static_cast<int>(c);
+  if (text == nullptr || *text == '\0') return all;
+  std::string_view rest = text;
+  if (rest == "off") return 0;
+  while (!rest.empty()) {
+    auto const end = std::min(rest.find(','), rest.size());
+    std::string_view const name = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    bool known = false;
+    for (collective const c : served_collectives)
+      if (name_of(c) == name) named |= std::uint64_t{1} << static_cast<int>(c), known = true;
+    if (known) continue;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+      std::fprintf(stderr, "colligo: COLLIGO_DROP_IN: no collective is named \"%.*s\"; all are served\n",
+                   static_cast<int>(name.size()), name.data());
+    return all;
+  }
+  return named;
+}
+
+/// Of all variables that begin with COLLIGO_, in any order.
+std::uint64_t hash_of_settings() {
+  std::vector<std::string_view> all;
+  for (char** at = environ; *at; ++at)
+    if (std::strncmp(*at, "COLLIGO_", 8) == 0) all.push_back(*at);
+  std::sort(all.begin(), all.end());
+  std::uint64_t hash = 14695981039346656037u;   // FNV-1a
+  for (auto const text : all)
+    for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+bool fits() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  PMPI_Get_library_version(text.data(), &length);
+#if defined(OPEN_MPI)
+  return std::strstr(text.data(), "Open MPI") != nullptr;
+#elif defined(MPICH_VERSION)
+  return std::strstr(text.data(), "MPICH") != nullptr;
+#else
+  return true;
+#endif
+}
+
+void print_report() {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::array<std::array<std::uint64_t, reasons + 2>, collectives> mine{}, all{};
+  for (std::size_t c = 0; c < collectives; ++c) {
+    for (std::size_t r = 0; r < reasons; ++r) mine[c][r] = counts[c].calls[r];
+    mine[c][reasons] = counts[c].nanoseconds_served, mine[c][reasons + 1] = counts[c].nanoseconds_passed;
+  }
+  PMPI_Reduce(mine.data(), all.data(), static_cast<int>(sizeof all / sizeof(std::uint64_t)), MPI_UINT64_T, MPI_SUM, 0,
+              MPI_COMM_WORLD);
+  if (rank != 0) return;
+  int p = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &p);
+  std::uint64_t served = 0, passed = 0;
+  std::fprintf(stderr, "colligo: drop_in: calls of all %d ranks, and seconds of a rank in the mean\n", p);
+  for (collective const c : served_collectives) {
+    auto const& its = all[static_cast<std::size_t>(c)];
+    std::uint64_t others = 0;
+    for (std::size_t r = 1; r < reasons; ++r) others += its[r];
+    if (its[0] + others == 0) continue;
+    served += its[0], passed += others;
+    std::fprintf(stderr, "colligo: drop_in: %-20.*s %10llu served %9.3f s %10llu passed on %9.3f s\n",
+                 static_cast<int>(name_of(c).size()), name_of(c).data(), static_cast<unsigned long long>(its[0]),
+                 1e-9 * static_cast<double>(its[reasons]) / p, static_cast<unsigned long long>(others),
+                 1e-9 * static_cast<double>(its[reasons + 1]) / p);
+    for (std::size_t r = 1; r < reasons; ++r)
+      if (its[r] != 0)
+        std::fprintf(stderr, "colligo: drop_in:   passed on %llu: %s\n", static_cast<unsigned long long>(its[r]),
+                     words[r]);
+  }
+  std::fprintf(stderr, "colligo: drop_in: %llu of %llu calls served\n", static_cast<unsigned long long>(served),
+               static_cast<unsigned long long>(served + passed));
+}
+
+}  // namespace
+
+reason settings::reason_for(collective what) {
+  reason const why = everywhere.load(std::memory_order_acquire);
+  if (why != reason::none) return why;
+  return (wanted >> static_cast<int>(what) & 1) != 0 ? reason::none : reason::off;
+}
+
+bool pass_on(collective what, reason why) {
+  counts[static_cast<std::size_t>(what)].calls[static_cast<std::size_t>(why)].fetch_add(1, std::memory_order_relaxed);
+  latest = static_cast<int>(what), latest_is_served = false;
+  return false;
+}
+bool is_served(collective what) {
+  counts[static_cast<std::size_t>(what)].calls[0].fetch_add(1, std::memory_order_relaxed);
+  latest = static_cast<int>(what), latest_is_served = true;
+  return true;
+}
+
+timed_call::timed_call() : begun_(reports ? PMPI_Wtime() : 0) {}
+timed_call::~timed_call() {
+  if (!reports || latest < 0) return;
+  auto const took = static_cast<std::uint64_t>(1e9 * (PMPI_Wtime() - begun_));
+  counted& its = counts[static_cast<std::size_t>(latest)];
+  (latest_is_served ? its.nanoseconds_served : its.nanoseconds_passed).fetch_add(took, std::memory_order_relaxed);
+}
+
+void begin() {
+  if (everywhere.load() != reason::not_begun) return;
+  if (!fits()) {
+    std::fprintf(stderr, "colligo: drop_in: this library was built for another MPI than the program's; all calls are "
+                         "passed on\n");
+    everywhere = reason::wrong_mpi;
+    return;
+  }
+  wanted = wanted_by_environment();
+  char const* const report = std::getenv("COLLIGO_DROP_IN_REPORT");
+  std::uint64_t const mine = hash_of_settings();
+  std::array<std::uint64_t, 2> least{mine, ~mine}, of_all{};
+  PMPI_Allreduce(least.data(), of_all.data(), 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  bool const same = of_all[0] == ~of_all[1];
+  if (!same) {
+    int rank = 0, p = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &p);
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(p));
+    PMPI_Gather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    auto const other = std::find_if(all.begin(), all.end(), [&](std::uint64_t h) { return h != all[0]; });
+    if (rank == 0)
+      std::fprintf(stderr, "colligo: drop_in: rank %d has other COLLIGO_ variables than rank 0 (mpirun -x "
+                           "forgotten?); all calls are passed on\n", static_cast<int>(other - all.begin()));
+  }
+  int wants = report != nullptr && *report != '\0' && std::strcmp(report, "0") != 0, all_want = 0;
+  PMPI_Allreduce(&wants, &all_want, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  reports = all_want != 0;
+  everywhere.store(same ? reason::none : reason::settings_differ, std::memory_order_release);
+}
+
+void end() {
+  if (reports) print_report();
+  everywhere = reason::not_begun;
+}
+
+}  // namespace drop_in

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which collectives are served, why others are passed on, and the report.
+#pragma once
+
+#include <colligo/core/policy.hpp>
+
+namespace drop_in {
+
+/// Why a call is passed on.
+enum class reason {
+  none, off, not_begun, wrong_mpi, settings_differ, no_communicator, intercommunicator, one_rank, arguments, operation,
+  no_state
+};
+inline constexpr int reasons = 11;
+
+struct settings {
+  /// `none` if calls of this collective are served.
+  static reason reason_for(colligo::collective what);
+};
+
+/// Counts a call that is passed on, and one that is served. Returns false, and true.
+bool pass_on(colligo::collective what, reason why);
+bool is_served(colligo::collective what);
+
+}  // namespace drop_in
