@@ -5,7 +5,7 @@
 #include "drop_in.hpp"
 
 #include <colligo/bytes.hpp>
-#include <colligo/known_elements.hpp>
+#include <colligo/core/known_elements.hpp>
 
 #include <algorithm>
 #include <array>

@@ -389,15 +389,15 @@ namespace by_name {
 /// The collectives over `comm`, as blocking calls, as requests that are started, and as persistent requests. `comm` has
 /// to live as long as the result of this function, not as long as the requests.
 template <communicator Comm>
-detail::calls_on_bytes<detail::made::at_once, Comm> byte_calls(Comm const& comm) {
+auto byte_calls(Comm const& comm) {
   return detail::calls_on_bytes<detail::made::at_once, Comm>(comm);
 }
 template <communicator Comm>
-detail::calls_on_bytes<detail::made::started, Comm> ibyte_calls(Comm const& comm) {
+auto ibyte_calls(Comm const& comm) {
   return detail::calls_on_bytes<detail::made::started, Comm>(comm);
 }
 template <communicator Comm>
-detail::calls_on_bytes<detail::made::ready, Comm> byte_calls_init(Comm const& comm) {
+auto byte_calls_init(Comm const& comm) {
   return detail::calls_on_bytes<detail::made::ready, Comm>(comm);
 }
 

@@ -11,7 +11,7 @@
 
 #include "bytes.hpp"
 #include "colligo.h"
-#include "known_elements.hpp"
+#include "core/known_elements.hpp"
 
 struct colligo_request_object {
   std::variant<colligo::request, colligo::persistent> its;

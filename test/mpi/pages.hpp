@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <boost/mpi.hpp>
+#include <colligo/bytes.hpp>
 #include <colligo/colligo.hpp>
 #include <colligo/tools/draw.hpp>
 #include <colligo/progress.hpp>

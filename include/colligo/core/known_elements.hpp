@@ -9,8 +9,8 @@
 #include <functional>
 #include <optional>
 
-#include "core/byte_element.hpp"
-#include "core/functor.hpp"
+#include "byte_element.hpp"
+#include "functor.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
