@@ -141,6 +141,34 @@ TEST_CASE("requests complete though a call after them is refused before they beg
   }));
 }
 
+TEST_CASE("a rank that is late by more refused calls than are remembered is told of each") {
+  constexpr int blocks = 100;   // of two calls that are refused, and one that is not, so that no two blocks are alike
+  std::atomic<int> told = 0;
+  std::atomic<bool> ahead = false;
+  CHECK_NOTHROW(run_threads(2, [&](thread_communicator& comm) {
+    std::vector<int> const in(1, 1);
+    std::vector<int> out(1), two(2);
+    barrier(comm);
+    while (comm.rank() == 1 && !ahead) std::this_thread::yield();
+    for (int call = 0; call < 3 * blocks; ++call) {
+      if (call % 3 == 2) {
+        out[0] = comm.rank() == 0 ? call : -1;
+        broadcast(comm, out, 0);   // rank 0 only sends
+        if (out[0] != call) throw std::runtime_error("a wrong value");
+        continue;
+      }
+      try {
+        all_reduce(comm, in, comm.rank() == 0 ? two : out, std::plus<>{});
+      } catch (failed_elsewhere const&) {
+        ++told;
+      } catch (argument_error const&) {
+      }
+    }
+    ahead = true;
+  }));
+  CHECK(told == 2 * blocks);
+}
+
 TEST_CASE("a rank that is four calls behind is told that a call was refused") {
   std::atomic<int> told = 0;
   std::atomic<bool> ahead = false;

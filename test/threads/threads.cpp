@@ -117,7 +117,7 @@ TEST_CASE("ranks that make different calls are told, not left waiting") {
   CHECK_THAT(message_of(2, [](thread_communicator& comm) {
                std::vector<int> v(comm.rank() == 0 ? 2u : 3u);
                colligo::all_reduce(comm, in_place(v), std::plus<>{}, recursive_doubling{});
-             }), Contains("the ranks made different calls"));
+             }), Contains("ranks make different calls"));
 }
 
 TEST_CASE("the first exception of a rank ends the others where they wait") {

@@ -322,7 +322,8 @@ COLLIGO_BODY void running::yield_core(unsigned& polls) {
   bool const has_step = current_ < plan_.steps.size();
   auto const now = has_step ? plan_.operands_of(plan_.steps[current_]) : std::span<operand const>();
   try {
-    state_.on_wait->waits_for(call_, *by_.policy, number_, uses_memory_, current_, now);
+    bool const in_memory = steps_->shares_memory_with(state_.rank());
+    state_.on_wait->waits_for(call_, *by_.policy, number_, in_memory, current_, now);
   } catch (stalled const&) {
     stalled_ = std::current_exception();
   }

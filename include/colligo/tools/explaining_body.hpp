@@ -29,12 +29,17 @@ template <class Lazy = void>
   return in_digits(seconds * 1e6, 4) + " us";
 }
 
+// The automatic choice, or the tag, asks for memory.
+inline bool asks_for_memory(communicator_state& state, element const& of, transport over) {
+  return over == transport::shared_memory || (over == transport::best && state.automatic_memory(of) != nullptr);
+}
+
 // "over shared memory"
 template <class Lazy = void>
 [[gnu::cold]] std::string transport_text(communicator_state& state, call const& its, choice const& by) {
   if (by.policy->is_vendor) return "by the MPI library";
   int const p = state.size();
-  if (p > 1 && by.over != transport::messages && state.uses_memory(its, by.over)) {
+  if (p > 1 && asks_for_memory(state, *its.of, by.over)) {
     int const hosts = kept_choices::host_count(state);
     if (hosts == 1) return "over shared memory";
     if (hosts < p) return "over shared memory within hosts and messages between them";
@@ -102,9 +107,7 @@ template <class Lazy>
   if (!kept.automatic) return {};
   std::string const name(kept.by.policy->name);
   if (kept.by.policy->is_vendor) return name;
-  call its{};
-  its.of = kept.of;
-  bool const in_memory = kept.by.over != transport::messages && state.uses_memory(its, kept.by.over);
+  bool const in_memory = asks_for_memory(state, *kept.of, kept.by.over);
   return name + '@' + std::string(name_of(in_memory ? transport::shared_memory : transport::messages));
 }
 

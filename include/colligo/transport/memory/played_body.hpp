@@ -26,7 +26,7 @@ inline void shared_steps::play_taken(action const& a, std::byte const* taken, wo
 }
 
 COLLIGO_BODY void shared_steps::begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) {
-  begin_call(number, prepared.hash_in_tags);
+  begin_call(number, prepared.hash_in_tags, *now.of);
   played_ = {&prepared, &now, prepared.actions.begin()};
   was_hopeless_ = false;
   // The first messages come before this rank's report, because other ranks wait for them.

@@ -91,7 +91,15 @@ COLLIGO_BODY void shared_steps::abandon() {
   return nobody;
 }
 [[gnu::cold]] COLLIGO_BODY void shared_steps::throw_lost(int rank) const {
-  throw rank_lost(concat({"colligo: ", this_call(), " on rank ", rank_, ": rank ", rank, " is gone"}), rank);
+  std::string_view const how = host_.ranks_may_leave() ? " has left: not all ranks made this call" : " is gone";
+  throw rank_lost(concat({"colligo: ", this_call(), " on rank ", rank_, ": rank ", rank, how}), rank);
+}
+
+// The letters of the name, because a shared library may have a function of its own that says it.
+[[gnu::cold]] COLLIGO_BODY void shared_steps::learn_type(element const& of) {
+  named_ = of.name, type_ = 0;
+  for (char const letter : named_ ? named_() : std::string_view())
+    type_ = (type_ ^ static_cast<unsigned char>(letter)) * 0x9e3779b97f4a7c15u;
 }
 
 [[gnu::cold]] COLLIGO_BODY void shared_steps::throw_mismatch(int peer, std::uint32_t number) const {

@@ -44,6 +44,7 @@ struct surroundings {
   /// Whether a rank of the host has ended.
   bool (*gone)(void* context, int rank) = nullptr;
   bool ranks_may_leave = false;   ///< a rank that has ended may have made all of its calls
+  bool tells_types = false;       ///< calls of different element types of one size are different calls
 };
 
 /// A rank's ends of all channels of its host.
@@ -200,6 +201,7 @@ class shared_host {
   }
   bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
   bool ranks_may_leave() const { return around_.ranks_may_leave; }
+  bool tells_types() const { return around_.tells_types; }
   void report_waits(patience* watcher) { on_wait_ = watcher; }
   /// A number for receiver::is_first_look.
   std::uint64_t next_look() { return ++looks_; }

@@ -89,7 +89,7 @@ class shared_steps final : private listener {
   /// Sets the call of the next steps.
   void enter(call const& its, erased_policy const& what, std::uint32_t number) {
     call_ = identity_of(its, what);
-    begin_call(number, call_.hash());
+    begin_call(number, call_.hash(), *its.of);
     report(number, *its.of);
   }
   /// Called between two polls of another wait. Throws if this call can no longer complete: mismatch_error,
@@ -134,7 +134,8 @@ class shared_steps final : private listener {
     if (traffic_.in.capacity() < 2 * operands) [[unlikely]] make_more_room(operands);
   }
   void make_more_room(std::size_t operands);
-  void begin_call(std::uint32_t number, std::uint64_t hash) {
+  void begin_call(std::uint32_t number, std::uint64_t hash, element const& of) {
+    if (host_.tells_types()) hash ^= bits_of_type(of);
     before_ = host_.follow(number, hash);
     tag_ = {number, hash, before_.hash};
   }
@@ -173,6 +174,11 @@ class shared_steps final : private listener {
   void check_ranks(single const* alone);
   bool is_hopeless(single const* alone);
   bool has_come(incoming& i);
+  std::uint64_t bits_of_type(element const& of) {
+    if (of.name != named_) learn_type(of);
+    return type_;
+  }
+  void learn_type(element const& of);
   std::string this_call() const;
   void hear_of_failure(int peer);
   bool follows(int peer, std::uint64_t difference) const;
@@ -235,6 +241,8 @@ class shared_steps final : private listener {
   working_vector* data_ = nullptr;
   std::size_t size_ = 1, longest_in_lines_ = 0, longest_at_once_ = 0;   // bytes; at once: in lines, or in one chunk
   std::size_t chunk_ = 0, part_ = 0;   // bytes of whole elements, for the messages that have been added
+  std::string_view (*named_)() = nullptr;   // of the latest type
+  std::uint64_t type_ = 0;                  // bits that stand for its name
   int rank_;
   std::span<operand const> short_;   // the step in progress, if is_short_
   std::span<operand const> listed_;  // the step in progress, if its folds wait until all of them have come

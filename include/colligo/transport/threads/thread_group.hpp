@@ -5,6 +5,7 @@
 #pragma once
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -24,6 +25,15 @@
 #include "../memory/shared_host.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+/// The number of cores that this process may run on.
+[[gnu::cold]] inline int cores_of_process() {
+#if defined(__linux__)
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+#endif
+  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
 
 template <class Lazy>
 struct group_of_threads {
@@ -163,11 +173,11 @@ struct group_of_threads {
 
     void leave(int rank, std::exception_ptr error) {
       std::lock_guard const lock(state_);
-      at(rank).gone = true;
-      if (error && !first_) {
+      if (error && !first_) {   // first, so that no rank takes this one for one that has left in peace
         first_ = error;
         failed_ = true;
       }
+      at(rank).gone = true;
       wake_all();
     }
 
@@ -228,11 +238,17 @@ struct group_of_threads {
 
     rank_state& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
+    // Also a call before all that are known: a rank that is late by so many would wait for ever.
+    bool has_abandoned(int rank, std::uint32_t number) {
+      abandoned_calls const& its = at(rank).calls_abandoned;
+      return its.has(number) || its.may_have_forgotten(number);
+    }
+
     // Returns ready(), which it waits for if `waits`. Throws if the peer can no longer make it true.
     template <class Ready>
     bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
                char const* what, bool waits) {
-      auto const hopeless = [&] { return at(peer).gone || at(peer).calls_abandoned.has(number); };
+      auto const hopeless = [&] { return at(peer).gone || has_abandoned(peer, number); };
       auto const over = [&] { return ready() || hopeless(); };
       if (waits && !at(rank).on_wait) at(rank).changed.wait(lock, over);
       while (waits && !at(rank).changed.wait_for(lock, 5, over)) at(rank).on_wait->waits();
@@ -241,7 +257,7 @@ struct group_of_threads {
       lock.unlock();
       std::lock_guard const state(state_);
       if (first_) throw abandoned{};
-      if (at(peer).calls_abandoned.has(number))
+      if (has_abandoned(peer, number))
         throw failed_elsewhere("colligo: rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
                                ", which has abandoned this call: " + at(peer).calls_abandoned.reason(number));
       throw error("colligo: rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +

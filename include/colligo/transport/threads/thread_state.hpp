@@ -40,11 +40,81 @@ struct over_threads {
   // Kept with the state or the request, so that a call allocates nothing.
   struct steps_memory {
     std::vector<parcel> outgoing;
-    shared_traffic traffic;
   };
 
   class steps;
   class request_steps;
+
+  // Over memory, of which all ranks have the same.
+  class memory_steps final : public any_step, public moving_step {
+   public:
+    memory_steps(int rank, int size, group const& ranks, shared_host& host, scratch& memory)
+        : any_step(rank, size, 1, memory.operands), ranks_(ranks), over_memory_(host, traffic_, rank) {}
+
+    void work_on(working_vector& data, transport over) {
+      data_ = &data;
+      is_asked_for_ = over == transport::shared_memory;
+      set_element_size(data.of().size);
+      over_memory_.work_on(data);
+    }
+    void exchange(range out, range in, pair_of peers, pair_kind kind) override {
+      if (peers.to == nobody) out = {};
+      if (peers.from == nobody) in = {};
+      operand::kind const what = kind.folds ? operand::kind::fold : operand::kind::recv;
+      over_memory_.exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
+    }
+    void list(std::span<operand const> operands, list_kind kind) override { over_memory_.perform(operands, kind); }
+    void move(operand const& alone) override { data_->move(alone); }
+    bool shares_memory_with(int) const override { return is_asked_for_; }   // as reports say
+
+    void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
+      over_memory_.enter(its, what, number);
+    }
+    void make_room(std::span<operand const> operands, list_kind kind) override {
+      over_memory_.make_room(operands, kind);
+    }
+    void begin(std::span<operand const> operands, list_kind kind) override { over_memory_.begin(operands, kind); }
+    bool advance() override {
+      throw_if_failed();
+      auto now = over_memory_.advance();
+      while (now == shared_steps::state::moved) now = over_memory_.advance();
+      return now == shared_steps::state::done;
+    }
+    void abandon() override { over_memory_.abandon(); }
+
+    void record(run_record& run) override { run.begin(this, &play); }
+    void begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) override {
+      over_memory_.begin_playing(prepared, now, number);
+    }
+    bool play_on(bool waits) override {
+      throw_if_failed();
+      return over_memory_.play(*data_, waits) == shared_steps::state::done;
+    }
+
+   private:
+    static std::exception_ptr play(prepared_call const& prepared, call const& now, scratch& memory,
+                                   std::uint32_t number) {
+      auto& over_memory = static_cast<memory_steps*>(prepared.steps)->over_memory_;
+      working_vector data(now, memory);
+      try {
+        over_memory.begin_playing(prepared, now, number);
+        over_memory.play(data, true);
+      } catch (...) {
+        over_memory.abandon();
+        throw;
+      }
+      return data.failure();
+    }
+    void throw_if_failed() const {
+      if (ranks_.failed()) throw abandoned{};
+    }
+
+    group const& ranks_;
+    working_vector* data_ = nullptr;
+    bool is_asked_for_ = false;
+    shared_traffic traffic_;
+    shared_steps over_memory_;
+  };
 
   class state final : public communicator_state {
    public:
@@ -53,6 +123,7 @@ struct over_threads {
       rank_ = rank;
       size_ = size;
       take(environment);
+      prepare_calls();
       if (!watches_waits() || size == 1) return;
       lose_patience(shared(), "run_threads");
       ranks.report_waits(rank, on_wait.get());
@@ -65,13 +136,14 @@ struct over_threads {
       auto const segments = ranks.segments();
       shared_ = make_owner<shared_host>(rank_, segments.size(), ranks.memory_of(rank_), std::vector<int>{});
       shared_->open([&](std::size_t r) { return segments[r]; },
-                    {&ranks, false, false, &group::wait_in_memory, &group::read, &group::is_gone, true});
+                    {.context = &ranks, .spin = size_ <= cores_of_process(), .wait = &group::wait_in_memory,
+                     .read = &group::read, .gone = &group::is_gone, .ranks_may_leave = true, .tells_types = true});
       shared_->limit(limits());
       return shared_.get();
     }
     shared_host* shared_for(element const& of) { return !of.objects && shared()->fits(of.size) ? shared() : nullptr; }
     shared_host* shared_for(call const& its, transport over) {
-      return over == transport::shared_memory ? shared_for(*its.of) : nullptr;
+      return over == transport::messages ? nullptr : shared_for(*its.of);
     }
 
     void yield_core(unsigned& polls) const override {
@@ -84,7 +156,12 @@ struct over_threads {
     }
     bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }
     owner<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {
-      return make_owner<request_steps>(*this, data, shared_for(its, over));
+      if (shared_host* const host = shared_for(its, over)) {
+        auto made = make_owner<memory_steps>(rank_, size_, ranks, *host, data.memory());
+        made->work_on(data, over);
+        return made;
+      }
+      return make_owner<request_steps>(*this, data);
     }
     void abandon_call(std::uint32_t number, std::string_view why, bool) noexcept override {
       ranks.abandon_call(rank_, number, why);
@@ -98,7 +175,8 @@ struct over_threads {
 
    private:
     void perform(working_vector& data, policy_run const& run) override {
-      steps each(*this, data, shared_for(run.its, run.by.over), *memory_);
+      if (shared_host* const host = shared_for(run.its, run.by.over)) return perform_in_memory(data, run, *host);
+      steps each(*this, data, *memory_);
       each.enter(run.its, *run.by.policy, run.number);
       try {
         this->run_on(each, data, run);
@@ -108,38 +186,42 @@ struct over_threads {
       }
     }
 
+    void perform_in_memory(working_vector& data, policy_run const& run, shared_host& host) {
+      if (!over_memory_) [[unlikely]]
+        over_memory_ = make_owner<memory_steps>(rank_, size_, ranks, host, memory);
+      over_memory_->work_on(data, run.by.over);
+      over_memory_->enter(run.its, *run.by.policy, run.number);
+      if (run.record) [[unlikely]] over_memory_->record(*run.record);
+      try {
+        this->run_on(*over_memory_, data, run);
+      } catch (...) {
+        over_memory_->abandon();
+        throw;
+      }
+    }
+
     owner<steps_memory> memory_;
     owner<shared_host> shared_;
+    owner<memory_steps> over_memory_;   // of blocking calls
     requests_of_rank own_requests_;
   };
 
   class steps : public any_step, public moving_step {
    public:
-    steps(state& state, working_vector& data, shared_host* host, steps_memory& memory)
+    steps(state& state, working_vector& data, steps_memory& memory)
         : any_step(state.rank(), state.size(), data.of().size, data.memory().operands),
           state_(state),
           data_(data),
-          memory_(memory) {
-      if (!host) return;
-      over_memory_.emplace(*host, memory.traffic, state.rank());
-      over_memory_->work_on(data);
-    }
+          memory_(memory) {}
 
     void move(operand const& alone) override { data_.move(alone); }
     void list(std::span<operand const> operands, list_kind kind) override {
-      if (over_memory_) return over_memory_->perform(operands, kind);
       begin(operands, kind);
       advance_messages(true);
     }
 
-    bool shares_memory_with(int) const override { return over_memory_.has_value(); }
-
-    void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
-      number_ = number;
-      if (over_memory_) over_memory_->enter(its, what, number);
-    }
+    void enter(call const&, erased_policy const&, std::uint32_t number) override { number_ = number; }
     void begin(std::span<operand const> operands, list_kind kind) override {
-      if (over_memory_) return over_memory_->begin(operands, kind);
       operands_ = operands;
       element const& of = data_.of();
       scratch_sizes const sizes(operands);
@@ -160,15 +242,9 @@ struct over_threads {
     }
     bool advance() override {
       if (state_.ranks.failed()) throw abandoned{};
-      if (!over_memory_) return advance_messages(false);
-      auto now = over_memory_->advance();
-      while (now == shared_steps::state::moved) now = over_memory_->advance();
-      return now == shared_steps::state::done;
+      return advance_messages(false);
     }
-    void abandon() override {
-      if (over_memory_) over_memory_->abandon();
-      withdraw();
-    }
+    void abandon() override { withdraw(); }
 
    private:
     bool advance_messages(bool waits) {
@@ -224,7 +300,6 @@ struct over_threads {
     state& state_;
     working_vector& data_;
     steps_memory& memory_;
-    std::optional<shared_steps> over_memory_;
     std::uint32_t number_ = 0;
     // The step that is in progress.
     std::span<operand const> operands_;
@@ -236,8 +311,7 @@ struct over_threads {
   // Steps with their own memory.
   class request_steps final : private steps_memory, public steps {
    public:
-    request_steps(state& own, working_vector& data, shared_host* host)
-        : steps(own, data, host, static_cast<steps_memory&>(*this)) {}
+    request_steps(state& own, working_vector& data) : steps(own, data, static_cast<steps_memory&>(*this)) {}
   };
 };
 
