@@ -98,7 +98,7 @@ COLLIGO_BODY void shared_steps::abandon() {
 // The letters of the name, because a shared library may have a function of its own that says it.
 [[gnu::cold]] COLLIGO_BODY void shared_steps::learn_type(element const& of) {
   named_ = of.name, type_ = 0;
-  for (char const letter : named_ ? named_() : std::string_view())
+  for (char const letter : named_.key() ? named_() : std::string_view())
     type_ = (type_ ^ static_cast<unsigned char>(letter)) * 0x9e3779b97f4a7c15u;
 }
 

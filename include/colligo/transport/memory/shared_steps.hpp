@@ -241,7 +241,7 @@ class shared_steps final : private listener {
   working_vector* data_ = nullptr;
   std::size_t size_ = 1, longest_in_lines_ = 0, longest_at_once_ = 0;   // bytes; at once: in lines, or in one chunk
   std::size_t chunk_ = 0, part_ = 0;   // bytes of whole elements, for the messages that have been added
-  std::string_view (*named_)() = nullptr;   // of the latest type
+  element_name named_;   // of the latest type
   std::uint64_t type_ = 0;                  // bits that stand for its name
   int rank_;
   std::span<operand const> short_;   // the step in progress, if is_short_

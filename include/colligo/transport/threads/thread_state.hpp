@@ -221,7 +221,7 @@ struct over_threads {
     }
 
     void enter(call const&, erased_policy const&, std::uint32_t number) override { number_ = number; }
-    void begin(std::span<operand const> operands, list_kind kind) override {
+    void begin(std::span<operand const> operands, list_kind) override {
       operands_ = operands;
       element const& of = data_.of();
       scratch_sizes const sizes(operands);
