@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSL-1.0
 """What ranks that are threads hand over under mutexes."""
 from executions import exchange, load, need, read, store, write
-from modelled import model
+from modelled import alone, model
 
 threads = "transport/threads/thread_group.hpp"
+alone += [("transport/threads/thread_state.hpp", "void exchange(", "over_memory_.exchange", "seq_cst")]   # of messages
 
 
 def lock(mutex):
