@@ -3,6 +3,8 @@
 // Those of MPICH call MPI's C functions, which entries.cpp has.
 #include "drop_in.hpp"
 
+#include <initializer_list>
+
 #if defined(OPEN_MPI)
 
 // Where Fortran's constants are; some of these names a compiler uses.
