@@ -66,6 +66,7 @@
 #define MPI_Iscatter PMPI_Iscatter
 #define MPI_Iscatterv PMPI_Iscatterv
 #define MPI_Isend PMPI_Isend
+#define MPI_Issend PMPI_Issend
 #define MPI_Mprobe PMPI_Mprobe
 #define MPI_Mrecv PMPI_Mrecv
 #define MPI_Op_create PMPI_Op_create
