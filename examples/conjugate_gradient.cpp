@@ -189,23 +189,23 @@ struct solution {
 // In both forms all ranks must see the same bits in the dot products: a rank that stops an iteration earlier than the
 // others would leave them waiting for ever. Hence an algorithm that promises the same bits.
 template <class Algorithm>
-solution solve(problem const& its, Algorithm const& algorithm) {
-  auto const sum = [&](double value) { return colligo::all_reduce(its.comm, value, std::plus<>{}, algorithm); };
+solution solve(problem const& problem, Algorithm const& algorithm) {
+  auto const sum = [&](double value) { return colligo::all_reduce(problem.comm, value, std::plus<>{}, algorithm); };
 
-  solution x{numbers(its.b.size())};
-  numbers r = its.b, z(r.size());
-  its.precondition(r, z);
+  solution x{numbers(problem.b.size())};
+  numbers r = problem.b, z(r.size());
+  problem.precondition(r, z);
   numbers direction = z;
   double rz = sum(dot(r, z)), residual = std::sqrt(sum(dot(r, r)));
-  double const goal = its.tolerance * residual;
-  for (; x.iterations < its.most && residual > goal; ++x.iterations) {
-    numbers const product = its.product(direction);
+  double const goal = problem.tolerance * residual;
+  for (; x.iterations < problem.most && residual > goal; ++x.iterations) {
+    numbers const product = problem.product(direction);
     double const step = rz / sum(dot(direction, product));
     for (std::size_t i = 0; i < r.size(); ++i) x.mine[i] += step * direction[i], r[i] -= step * product[i];
-    its.precondition(r, z);
+    problem.precondition(r, z);
     // Both products in one message.
     std::array products{dot(r, z), dot(r, r)};
-    colligo::all_reduce(its.comm, colligo::in_place(products), std::plus<>{}, algorithm);
+    colligo::all_reduce(problem.comm, colligo::in_place(products), std::plus<>{}, algorithm);
     double const turn = products[0] / rz;
     rz = products[0];
     residual = std::sqrt(products[1]);
@@ -219,31 +219,32 @@ solution solve(problem const& its, Algorithm const& algorithm) {
 // Parallel Computing 40 (2014), algorithm 4, with the paper's letters: M is the diagonal of A; u = M^-1 r, w = A u,
 // m = M^-1 w, n = A m, s = A p, q = M^-1 s, z = A q, all of them updated but m and n.
 template <class Algorithm>
-solution solve_pipelined(problem const& its, Algorithm const& algorithm) {
-  std::size_t const size = its.b.size();
+solution solve_pipelined(problem const& problem, Algorithm const& algorithm) {
+  std::size_t const size = problem.b.size();
   solution x{numbers(size)};
-  numbers r = its.b, u(size), p(size), s(size), q(size), z(size), m(size), whole_m = its.whole();
-  its.precondition(r, u);
-  numbers w = its.product(u);
+  numbers r = problem.b, u(size), p(size), s(size), q(size), z(size), m(size), whole_m = problem.whole();
+  problem.precondition(r, u);
+  numbers w = problem.product(u);
 
   // Made once, on memory that stays in place.
   std::array<double, 3> products{};
-  colligo::persistent sums = colligo::all_reduce_init(its.comm, colligo::in_place(products), std::plus<>{}, algorithm);
-  colligo::persistent gathers = colligo::all_gatherv_init(its.comm, m, whole_m, its.rows);
+  colligo::persistent sums =
+      colligo::all_reduce_init(problem.comm, colligo::in_place(products), std::plus<>{}, algorithm);
+  colligo::persistent gathers = colligo::all_gatherv_init(problem.comm, m, whole_m, problem.rows);
   double goal = 0, gamma = 0, alpha = 0;
   for (;; ++x.iterations) {
-    its.precondition(w, m);
+    problem.precondition(w, m);
     gathers.start();
     products = {dot(r, u), dot(w, u), dot(r, r)};
     sums.start();
     gathers.wait();
-    numbers const n = its.a * whole_m;
+    numbers const n = problem.a * whole_m;
     sums.wait();
 
     // Only now the rank knows that it has converged: a wasted product is the price of not waiting.
-    if (x.iterations == 0) goal = its.tolerance * std::sqrt(products[2]);   // r = b
+    if (x.iterations == 0) goal = problem.tolerance * std::sqrt(products[2]);   // r = b
     x.converged = std::sqrt(products[2]) <= goal;
-    if (x.converged || x.iterations == its.most) return x;
+    if (x.converged || x.iterations == problem.most) return x;
 
     double const before = std::exchange(gamma, products[0]), delta = products[1];
     double const beta = x.iterations == 0 ? 0 : gamma / before;
@@ -258,12 +259,12 @@ solution solve_pipelined(problem const& its, Algorithm const& algorithm) {
     // then.
     constexpr std::int64_t interval = 50;
     if ((x.iterations + 1) % interval == 0) {
-      std::ranges::transform(its.b, its.product(x.mine), r.begin(), std::minus<>{});
-      its.precondition(r, u);
-      w = its.product(u);
-      s = its.product(p);
-      its.precondition(s, q);
-      z = its.product(q);
+      std::ranges::transform(problem.b, problem.product(x.mine), r.begin(), std::minus<>{});
+      problem.precondition(r, u);
+      w = problem.product(u);
+      s = problem.product(p);
+      problem.precondition(s, q);
+      z = problem.product(q);
     }
   }
 }
@@ -337,8 +338,10 @@ int main(int argc, char** argv) {
     row_block const mine(a, {first, first + rows[static_cast<std::size_t>(world.rank())]});
     numbers const b = mine * numbers(a.n, 1.0);
 
-    problem const its{world, mine, b, rows, tolerance, most};
-    auto const solve_with = [&](auto const& with) { return pipelined ? solve_pipelined(its, with) : solve(its, with); };
+    problem const problem{world, mine, b, rows, tolerance, most};
+    auto const solve_with = [&](auto const& with) {
+      return pipelined ? solve_pipelined(problem, with) : solve(problem, with);
+    };
     solution const x =
         algorithm.empty() ? solve_with(colligo::recursive_doubling{}) : solve_with(colligo::named(algorithm));
 

@@ -192,10 +192,10 @@ class trials {
     vectors<double> v;
     outcome const mine = outcome_of([&] { call(odd(), v); });
     auto const texts = policies_of_all(comm_, mine.text);
-    std::string const& its = texts[static_cast<std::size_t>(odd_)];
+    std::string const& text = texts[static_cast<std::size_t>(odd_)];
     see(mine.what == (odd() ? kind::own : kind::mismatch), name, mine.text);
-    see(has(its, at_odd() + " of") && has(its, reason), name, its + "\n lacks " + reason);
-    see(odd() || has(mine.text, at_odd() + " refuses: " + its), name, mine.text + "\n lacks " + its);
+    see(has(text, at_odd() + " of") && has(text, reason), name, text + "\n lacks " + reason);
+    see(odd() || has(mine.text, at_odd() + " refuses: " + text), name, mine.text + "\n lacks " + text);
     see(odd() || has(mine.text, others()), name, mine.text + "\n lacks " + others());
     see(std::ranges::count(texts, texts[static_cast<std::size_t>(odd_ == 0 ? p_ - 1 : 0)]) >= p_ - 1, name,
         "not all others have the same text");

@@ -21,8 +21,8 @@ inline int messages_through(int root, int rank, int p) { return messages_at((ran
 /// `place`: among the n ranks of its host.
 inline int messages(int rank, int p, int place, int n) {
   int all = messages_through(n - 1, place, n);
-  for (tree_of const its : {tree_of::rank_table, tree_of::states, tree_of::neighbours, tree_of::segments})
-    all += messages_through(root(its, p), rank, p);
+  for (tree_of const which : {tree_of::rank_table, tree_of::states, tree_of::neighbours, tree_of::segments})
+    all += messages_through(root(which, p), rank, p);
   return all;
 }
 

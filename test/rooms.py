@@ -3,8 +3,8 @@
 """The rooms of include/colligo: who includes whom, and how large they are.
 
   test/rooms.py --check    fails where a header includes a room below its own, two headers share a name, the text of an
-                           error does not begin with "colligo: ", or the drawing on the house page is not of today's
-                           headers
+                           error does not begin with "colligo: ", a variable is called `its`, or the drawing on the
+                           house page is not of today's headers
   test/rooms.py --draw     writes the drawing, include/colligo/rooms.svg
 """
 import collections
@@ -29,6 +29,18 @@ def room_of(header):
     return "public headers" if len(parts) == 1 else "/".join(parts[:-1])
 
 
+def called_its(text):
+    """Numbers of lines with a variable `its`, which says nothing; a lambda of one line may call its parameter so."""
+
+    def blank(found):
+        return re.sub(r"\S", " ", found[0])
+
+    code = re.sub(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", blank, text, flags=re.S)
+    code = re.sub(r"\[[^\][\n]*\]\([^(),\n]*\bits\) (?:-> [^{\n]+)?\{(?:[^{}\n]|\{[^{}\n]*\})*\}", blank,
+                  code)
+    return [code.count("\n", 0, found.start()) + 1 for found in re.finditer(r"\bits\b", code)]
+
+
 def read():
     """Lines by room, includes by pair of rooms, and what is wrong."""
     lines, includes, wrong = collections.Counter(), collections.Counter(), []
@@ -42,6 +54,7 @@ def read():
         for said in re.findall(r'throw \w*(?:error|lost|stalled|elsewhere)\(\s*(?:concat\(\{\s*)?"(.*?)"', text):
             if not said.startswith("colligo: "):
                 wrong.append(f'{name}: an error begins with "{said}", not with "colligo: "')
+        wrong += [f"{name}:{line}: a variable is called `its`: call it what it is" for line in called_its(text)]
         for include in re.findall(r'^#include "(.+)"', text, re.M):
             target = room_of((header.parent / include).resolve())
             if target == room or include.endswith("version.hpp"):

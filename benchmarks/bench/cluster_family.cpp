@@ -90,24 +90,24 @@ struct options {
 };
 
 /// The loops of both, in turns; the slowest rank counts.
-void measure(contest const& its, MPI_Comm comm, std::string const& placement, int n, options const& o) {
+void measure(contest const& one, MPI_Comm comm, std::string const& placement, int n, options const& o) {
   int rank = 0, p = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &p);
   auto const block = static_cast<std::size_t>(n);
-  ints in(its.in * block), out(its.out * block), expected(its.out * block);
+  ints in(one.in * block), out(one.out * block), expected(one.out * block);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = rank * 1009 + static_cast<int>(i % 997);
-  its.mpi(in, expected);
-  its.automatic(in, out);
-  bool const at_root = its.what == colligo::collective::gather || its.what == colligo::collective::reduce;
+  one.mpi(in, expected);
+  one.automatic(in, out);
+  bool const at_root = one.what == colligo::collective::gather || one.what == colligo::collective::reduce;
   if ((!at_root || rank == 0) && out != expected)
-    throw std::runtime_error(fmt::format("{} of {} ints is wrong", colligo::name_of(its.what), n));
+    throw std::runtime_error(fmt::format("{} of {} ints is wrong", colligo::name_of(one.what), n));
   std::vector<double> us[2];
   for (int round = 0; round < 2 * o.rounds; ++round) {
     bool const own = (round + round / 2) % 2 == 0;
     auto const call = [&] {
-      (own ? its.automatic : its.mpi)(in, out);
-      its.end();
+      (own ? one.automatic : one.mpi)(in, out);
+      one.end();
     };
     MPI_Barrier(comm);
     call();
@@ -119,7 +119,7 @@ void measure(contest const& its, MPI_Comm comm, std::string const& placement, in
   }
   double const mine = statistics_of(us[1]).median, theirs = statistics_of(us[0]).median;
   if (rank == 0)
-    fmt::print("{},{},{},{},{:.0f},{:.0f},{:.2f}\n", colligo::name_of(its.what), placement, p, 4 * n, mine, theirs,
+    fmt::print("{},{},{},{},{:.0f},{:.0f},{:.2f}\n", colligo::name_of(one.what), placement, p, 4 * n, mine, theirs,
                theirs / mine);
 }
 
@@ -145,9 +145,9 @@ int cluster_family(int argc, char** argv) {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, 0, shuffled ? order[static_cast<std::size_t>(rank)] : rank, &comm);
     for (int const bytes : o.bytes)
-      for (contest const& its : contests_on(comm, static_cast<std::size_t>(p), bytes / 4))
-        if (o.only.empty() || std::ranges::find(o.only, colligo::name_of(its.what)) != o.only.end())
-          measure(its, comm, shuffled ? "shuffled" : "in-order", bytes / 4, o);
+      for (contest const& one : contests_on(comm, static_cast<std::size_t>(p), bytes / 4))
+        if (o.only.empty() || std::ranges::find(o.only, colligo::name_of(one.what)) != o.only.end())
+          measure(one, comm, shuffled ? "shuffled" : "in-order", bytes / 4, o);
     MPI_Comm_free(&comm);
   }
   return 0;

@@ -75,9 +75,9 @@ void compare_sparse(boost::mpi::communicator const& world, std::size_t n, int pa
     colligo::sparse_vector<double, std::int64_t> mine, sum;
     for (std::size_t i = 0; i < n; ++i)
       if (is_there(random)) mine.indices.push_back(static_cast<std::int64_t>(i)), mine.values.push_back(1);
-    auto const its = colligo::sparse(mine.indices, mine.values, static_cast<std::int64_t>(n));
+    auto const list = colligo::sparse(mine.indices, mine.values, static_cast<std::int64_t>(n));
     auto const by = [&](colligo::sparse_form form) {
-      return [&, form] { sum = colligo::all_reduce(world, its, std::plus<>{}, form); };
+      return [&, form] { sum = colligo::all_reduce(world, list, std::plus<>{}, form); };
     };
     auto const dense = [&] {
       std::vector<double> all(n);

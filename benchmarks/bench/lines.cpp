@@ -42,7 +42,7 @@ struct alignas(128) counter {
 
 struct core {
   int number;
-  core_domains its;
+  core_domains domains;
 };
 
 std::vector<core> cores_of_process() {
@@ -60,7 +60,7 @@ std::vector<core> cores_of_process() {
 /// The nearest that two cores share; what the system does not say they do not.
 std::size_t kind_of(core const& a, core const& b) {
   auto const share = [&](std::size_t level) {
-    return a.its.group[level] != core_domains::unknown && a.its.group[level] == b.its.group[level];
+    return a.domains.group[level] != core_domains::unknown && a.domains.group[level] == b.domains.group[level];
   };
   return share(0) || share(1) ? 0 : share(2) || share(3) || share(4) ? 1 : 2;
 }

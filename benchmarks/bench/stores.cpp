@@ -75,7 +75,7 @@ constexpr subject subjects[]{
 /// Each setting has a communicator of its own, on which it is read. Inputs and results rotate through 64 MiB.
 class settings_contest final : public contest {
  public:
-  explicit settings_contest(subject const& its) : its_(its), in_(pool), out_(pool) {
+  explicit settings_contest(subject const& what) : what_(what), in_(pool), out_(pool) {
     std::iota(in_.begin(), in_.end(), 1.0);
     for (std::size_t i = 1; i < names_.size(); ++i) {
       setenv("COLLIGO_STORES", names_[i].c_str(), 1);
@@ -100,9 +100,9 @@ class settings_contest final : public contest {
   }
   std::string check(std::size_t contender) override {
     at_ = 0;
-    auto const result_of = [&](std::size_t its) {
+    auto const result_of = [&](std::size_t which) {
       std::iota(part(out_).begin(), part(out_).end(), colligo_rank());
-      call(its);
+      call(which);
       return std::vector<double>(part(out_).begin(), part(out_).end());
     };
     // Whole numbers, so that sums do not depend on their order.
@@ -120,11 +120,11 @@ class settings_contest final : public contest {
 #endif
   vector part(std::vector<double>& of) const { return vector(of).subspan(at_, n_); }
   void call(std::size_t contender) {
-    if (contender == 0) its_.theirs(MPI_COMM_WORLD, part(in_), part(out_));
-    else its_.ours(over(contender), part(in_), part(out_));
+    if (contender == 0) what_.theirs(MPI_COMM_WORLD, part(in_), part(out_));
+    else what_.ours(over(contender), part(in_), part(out_));
   }
 
-  subject const& its_;
+  subject const& what_;
   std::vector<std::string> const names_{"mpi", "cached", "streaming", "measured"};
   std::vector<MPI_Comm> comms_;
   std::vector<double> in_, out_;
@@ -152,17 +152,17 @@ int stores(int argc, char** argv) {
   distance before = gauge.measure();
   if (rank == 0) fmt::print("{}\n{}\n{}\n", mpi_library(), describe(seats, ranks), gauge.describe(before));
   bool some = false;
-  for (subject const& its : subjects) {
-    if (("," + o.collectives + ",").find(fmt::format(",{},", its.name)) == std::string::npos) continue;
+  for (subject const& what : subjects) {
+    if (("," + o.collectives + ",").find(fmt::format(",{},", what.name)) == std::string::npos) continue;
     some = true;
-    settings_contest contest(its);
+    settings_contest contest(what);
     table report(contest.names(), false);
     for (std::size_t const n : element_counts(o.bytes, 4, sizeof(double) * static_cast<std::size_t>(ranks))) {
       auto const elements = n * static_cast<std::size_t>(ranks);
       auto const results = measure(contest, elements, o.how, [](std::string const&) {});
       distance const after = gauge.measure();
       if (rank == 0) {
-        fmt::print("\n{}", its.name);
+        fmt::print("\n{}", what.name);
         report.print_size(elements * sizeof(double), elements, gauge.between(before, after), results);
       }
       before = after;

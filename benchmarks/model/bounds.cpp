@@ -49,9 +49,9 @@ struct named_machine {
   machine costs;
 };
 constexpr machine with_own_work(double alpha, double beta) {
-  machine its = typical;
-  its.alpha = alpha, its.beta = beta;
-  return its;
+  machine m = typical;
+  m.alpha = alpha, m.beta = beta;
+  return m;
 }
 constexpr named_machine machines[] = {
     {"ethernet", with_own_work(30e-6, 8e-10)}, {"typical", typical}, {"fast", with_own_work(1.5e-6, 2e-11)}};
@@ -140,26 +140,28 @@ class prices {
   blocks const& vector() const { return vector_; }
 
   /// At most, or of what is not recorded at least; empty if that is no less than `already` on any machine.
-  std::vector<double> of(chosen_algorithm const& its, bool at_least, std::vector<double> const& already = {}) const {
+  std::vector<double> of(chosen_algorithm const& algorithm, bool at_least,
+                         std::vector<double> const& already = {}) const {
     std::vector<double> all;
-    auto const said = said_by(its);
+    auto const said = said_by(algorithm);
     bool is_less = already.empty();
     for (std::size_t i = 0; i < already.size(); ++i)
-      is_less = is_less || least(its, said, machines[i].costs) < already[i];
+      is_less = is_less || least(algorithm, said, machines[i].costs) < already[i];
     if (!is_less) return all;
     std::size_t const priced = said[0].operands - said[0].moves + said[0].moves / moves_an_operand;
     if (priced * static_cast<std::size_t>(p_) <= (vector_.offsets ? 8 : 1) * most_operands) {
-      auto const s = counts_.empty() ? record(its, C, p_, vector_.whole.size()) : record(its, C, p_, counts_);
+      auto const s =
+          counts_.empty() ? record(algorithm, C, p_, vector_.whole.size()) : record(algorithm, C, p_, counts_);
       for (auto const& m : machines) {
         all.push_back(price(s, m.costs));
-        auto const ring = vector_.offsets ? around_ring(its, m.costs) : std::nullopt;
+        auto const ring = vector_.offsets ? around_ring(algorithm, m.costs) : std::nullopt;
         if (ring && std::abs(*ring - all.back()) > 1e-9 * all.back()) throw std::logic_error("a ring's price differs");
       }
     } else {
       for (auto const& m : machines) {
-        auto known = vector_.offsets ? around_ring(its, m.costs) : by_formula(its, m.costs);
-        if (!known) known = by_volume(its, m.costs);
-        double const otherwise = at_least ? least(its, said, m.costs) : std::nan("");
+        auto known = vector_.offsets ? around_ring(algorithm, m.costs) : by_formula(algorithm, m.costs);
+        if (!known) known = by_volume(algorithm, m.costs);
+        double const otherwise = at_least ? least(algorithm, said, m.costs) : std::nan("");
         all.push_back(known.value_or(otherwise));
       }
     }
@@ -170,40 +172,41 @@ class prices {
   static constexpr std::size_t most_operands = 1u << 18, moves_an_operand = 16;   // a move is priced so much faster
 
   // By a rank in the middle and the one with the longest block.
-  std::array<bench::said_by_rank, 2> said_by(chosen_algorithm const& its) const {
+  std::array<bench::said_by_rank, 2> said_by(chosen_algorithm const& algorithm) const {
     std::array<bench::said_by_rank, 2> all;
     detail::small_vector<operand> memory;
     memory.reserve(64);
     int const longest = static_cast<int>(std::ranges::max_element(counts_) - counts_.begin());
     for (std::size_t i = 0; int const rank : {p_ / 2, counts_.empty() ? 0 : longest}) {
       bench::counting_step step(rank, p_, 1, memory);
-      detail::policies_of<>(C)()[its.index()]->run(its.tag(), {}, step, vector_, 0);
-      all[i++] = step.its;
+      detail::policies_of<>(C)()[algorithm.index()]->run(algorithm.tag(), {}, step, vector_, 0);
+      all[i++] = step.counted;
     }
     return all;
   }
   // What one rank sends, receives and combines takes, and what it waits for the first block of a chain; the longest
   // block goes round a ring.
-  double least(chosen_algorithm const& its, std::array<bench::said_by_rank, 2> const& said, machine const& m) const {
+  double least(chosen_algorithm const& algorithm, std::array<bench::said_by_rank, 2> const& said,
+               machine const& m) const {
     double most = 0;
     for (bench::said_by_rank const& one : said) {
-      double const before = its.as<pipelined_chain>() && one.messages > 0 ? p_ - 2 : 0;
+      double const before = algorithm.as<pipelined_chain>() && one.messages > 0 ? p_ - 2 : 0;
       double const bytes = static_cast<double>(std::max(one.sent, one.received));
       most = std::max(most, m.alpha * (before + static_cast<double>(one.messages)) + m.beta * bytes +
                                 m.gamma * static_cast<double>(one.folded));
     }
-    return most + own_work_of(its, m);
+    return most + own_work_of(algorithm, m);
   }
   // As recorded: in each round a rank sends and receives one message, begun when both ends are done with the last one.
-  std::optional<double> around_ring(chosen_algorithm const& its, machine const& m) const {
+  std::optional<double> around_ring(chosen_algorithm const& algorithm, machine const& m) const {
     auto const p = static_cast<std::size_t>(p_);
-    if (its.as<pipelined_ring>()) {
-      auto const sent = sent_around(its);
-      return in_rounds(sent[0].messages.size(), own_work_of(its, m), m, [&](std::size_t r, std::size_t round) {
+    if (algorithm.as<pipelined_ring>()) {
+      auto const sent = sent_around(algorithm);
+      return in_rounds(sent[0].messages.size(), own_work_of(algorithm, m), m, [&](std::size_t r, std::size_t round) {
         return move{static_cast<std::size_t>(sent[r].next), sent[r].messages[round]};
       });
     }
-    if (!its.as<ring>() && !its.as<linear_ring>()) return std::nullopt;
+    if (!algorithm.as<ring>() && !algorithm.as<linear_ring>()) return std::nullopt;
     return in_rounds(p - 1, 0, m, [&](std::size_t r, std::size_t round) {
       std::size_t const to = (r + (C == collective::reduce_scatter ? round + 1 : 1)) % p;
       return move{to, counts_[C == collective::reduce_scatter ? to : (r + p - round) % p]};
@@ -243,13 +246,13 @@ class prices {
     void move(operand const&) override {}
   };
   struct around { int next; std::vector<std::size_t> messages; };
-  std::vector<around> sent_around(chosen_algorithm const& its) const {
+  std::vector<around> sent_around(chosen_algorithm const& algorithm) const {
     detail::small_vector<operand> memory;
     std::vector<around> all;
     std::size_t rounds = 0;
     for (int r = 0; r < p_; ++r) {
       sending step(r, p_, memory);
-      detail::policies_of<>(C)()[its.index()]->run(its.tag(), {}, step, vector_, 0);
+      detail::policies_of<>(C)()[algorithm.index()]->run(algorithm.tag(), {}, step, vector_, 0);
       rounds = std::max(rounds, step.messages.size());
       all.push_back({step.next, std::move(step.messages)});
     }
@@ -257,29 +260,29 @@ class prices {
     return all;
   }
   template <class F>
-  auto with_policy(chosen_algorithm const& its, F f) const {
-    return detail::with_tag(its, [&]<class Tag>(Tag const& tag) -> std::optional<double> {
+  auto with_policy(chosen_algorithm const& algorithm, F f) const {
+    return detail::with_tag(algorithm, [&]<class Tag>(Tag const& tag) -> std::optional<double> {
       if constexpr (offers<Tag, C, std::byte, detail::any_functor>)
         return f(make_policy<C, Tag, std::byte, detail::any_functor>(tag));
       return std::nullopt;
     });
   }
-  std::optional<double> by_formula(chosen_algorithm const& its, machine const& m) const {
-    return with_policy(its, [&](auto const& policy) -> std::optional<double> {
+  std::optional<double> by_formula(chosen_algorithm const& algorithm, machine const& m) const {
+    return with_policy(algorithm, [&](auto const& policy) -> std::optional<double> {
       if constexpr (requires { policy.cost(m, 1, std::size_t{1}); })
         return policy.cost(m, p_, vector_.whole.size()) + m.alone(work_of(policy, vector_, 1), 1);
       return std::nullopt;
     });
   }
-  double own_work_of(chosen_algorithm const& its, machine const& m) const {
-    return with_policy(its, [&](auto const& policy) {
+  double own_work_of(chosen_algorithm const& algorithm, machine const& m) const {
+    return with_policy(algorithm, [&](auto const& policy) {
       return std::optional(m.alone(work_of(policy, vector_, 1), 1));
     }).value_or(0);
   }
   // Of uneven blocks.
-  std::optional<double> by_volume(chosen_algorithm const& its, machine const& m) const {
+  std::optional<double> by_volume(chosen_algorithm const& algorithm, machine const& m) const {
     bool const combined = C == collective::reduce_scatter;
-    if (auto const* const lists = its.as<pipelined_circulant>(); lists && vector_.offsets)
+    if (auto const* const lists = algorithm.as<pipelined_circulant>(); lists && vector_.offsets)
       return detail::time_of_lists(m, vector_, 1, lists->block, typical.beta + (combined ? typical.gamma : 0),
                                    m.beta + (combined ? m.gamma : 0), combined ? 1 : 2);
     return std::nullopt;
@@ -299,12 +302,12 @@ struct outcome {
   void operator+=(outcome const& other) { close = close && other.close, unpriced += other.unpriced; }
 };
 template <collective C>
-outcome compare(question const& its, bool commutes, distribution const& cut) {
-  grid const& over = *its.over;
+outcome compare(question const& asked, bool commutes, distribution const& cut) {
+  grid const& over = *asked.over;
   std::map<std::string, ratios> to_bound, to_best;
   outcome of_all;
   for (int const p : over.ranks) {
-    if (p > its.most_ranks) continue;
+    if (p > asked.most_ranks) continue;
     auto const ranks = static_cast<std::size_t>(p);
     for (std::size_t const length : over.lengths) {
       std::size_t n = over.a_rank && has_blocks(C) ? ranks * length : length;
@@ -317,13 +320,13 @@ outcome compare(question const& its, bool commutes, distribution const& cut) {
         auto const chosen =
             choose(C, {.vector = of.vector(), .element_size = 1, .commutes = commutes, .network = machines[i].costs});
         took[i] = std::string(name_of(chosen)), taken[i] = of.of(chosen, false)[i];
-        if (its.without.empty() && !std::isnan(taken[i])) best[i] = taken[i], who[i] = took[i];
+        if (asked.without.empty() && !std::isnan(taken[i])) best[i] = taken[i], who[i] = took[i];
       }
       for_each_algorithm([&]<class Tag>(Tag const& tag) {
         if constexpr (takes_part<Tag> && offers<Tag, C, std::byte, detail::any_functor>) {
           constexpr bool in_order = keeps_order<policy_t<C, Tag, std::byte, detail::any_functor>>();
           if (std::is_same_v<Tag, direct> && p > detail::few_for_direct) return;
-          if (!(commutes || in_order) || its.among(its.without, Tag::name)) return;
+          if (!(commutes || in_order) || asked.among(asked.without, Tag::name)) return;
           auto const all = of.of(tag, true, best);
           for (std::size_t i = 0; i < all.size(); ++i)
             if (all[i] < best[i]) best[i] = all[i], who[i] = Tag::name;
@@ -338,7 +341,7 @@ outcome compare(question const& its, bool commutes, distribution const& cut) {
         if (lower > 0 && best[i] > 0) to_bound[name].add(best[i] / lower, at);
         if (std::isnan(taken[i])) ++of_all.unpriced;
         else to_best[name].add(best[i] == 0 ? 1 : taken[i] / best[i], at);
-        if (its.csv)
+        if (asked.csv)
           std::cout << name_of(C) << cut.name << ',' << commutes << ',' << name << ',' << p << ',' << n << ','
                     << took[i] << ',' << taken[i] << ',' << who[i] << ',' << best[i] << ',' << lower << '\n';
       }
@@ -347,7 +350,7 @@ outcome compare(question const& its, bool commutes, distribution const& cut) {
   for (auto const& m : machines) {
     ratios const& of = to_best[m.name];
     of_all.close = of_all.close && (of.count == 0 || (of.mean() <= over.mean && of.worst <= over.worst));
-    if (its.csv) continue;
+    if (asked.csv) continue;
     auto const what = std::string(name_of(C)) + cut.name + (commutes ? "" : ", order kept") + " on " + m.name + ": ";
     std::cout << what << "best / bound " << to_bound[m.name] << "\n    automatic / best " << of << '\n';
   }
@@ -357,50 +360,51 @@ outcome compare(question const& its, bool commutes, distribution const& cut) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  question its;
+  question asked_for;
   for (int i = 1; i < argc; ++i) {
     std::string const word = argv[i];
     if (word == "--csv") {
-      its.csv = true;
+      asked_for.csv = true;
     } else if (word == "--wide") {
-      its.over = &wide;
+      asked_for.over = &wide;
     } else if (word == "--ranks" && i + 1 < argc) {
-      its.most_ranks = std::atoi(argv[++i]);
+      asked_for.most_ranks = std::atoi(argv[++i]);
     } else if (word == "--sample" && i + 1 < argc) {
-      its.sample = std::atoi(argv[++i]), its.over = &wide, its.csv = true;
+      asked_for.sample = std::atoi(argv[++i]), asked_for.over = &wide, asked_for.csv = true;
     } else if (word == "--seed" && i + 1 < argc) {
-      its.seed = static_cast<unsigned>(std::atoi(argv[++i]));
+      asked_for.seed = static_cast<unsigned>(std::atoi(argv[++i]));
     } else if (word == "--without" && i + 1 < argc) {
       std::istringstream names(argv[++i]);
-      for (std::string name; std::getline(names, name, ',');) its.without.push_back(name);
+      for (std::string name; std::getline(names, name, ',');) asked_for.without.push_back(name);
     } else {
-      its.collectives.push_back(word);
+      asked_for.collectives.push_back(word);
     }
   }
-  if (its.csv) std::cout << "collective,commutes,machine,p,bytes,automatic,seconds,best,seconds_of_best,bound\n";
+  if (asked_for.csv) std::cout << "collective,commutes,machine,p,bytes,automatic,seconds,best,seconds_of_best,bound\n";
   outcome of_all;
   std::vector<std::function<outcome(question const&)>> asked;
   auto const on_grid = [&]<collective C>(bool commutes, distribution const& cut = {}) {
-    if (its.collectives.empty() || its.among(its.collectives, name_of(C)))
+    if (asked_for.collectives.empty() || asked_for.among(asked_for.collectives, name_of(C)))
       asked.push_back([=](question const& by) { return compare<C>(by, commutes, cut); });
   };
   std::vector<distribution> uneven;
   for (auto const& [name, counts] : distributions::all)
-    if (its.over == &wide || counts == &distributions::spike) uneven.push_back({std::string(" of ") + name, counts});
+    if (asked_for.over == &wide || counts == &distributions::spike)
+      uneven.push_back({std::string(" of ") + name, counts});
     else if (counts == &distributions::broadcast) uneven.push_back({" from one rank", counts});
   using enum collective;
   for (bool const commutes : {true, false}) {
     on_grid.operator()<all_reduce>(commutes);
     on_grid.operator()<reduce>(commutes);
     on_grid.operator()<reduce_scatter>(commutes);
-    if (its.over == &wide)
+    if (asked_for.over == &wide)
       for (auto const& cut : uneven) on_grid.operator()<reduce_scatter>(commutes, cut);
   }
   on_grid.operator()<broadcast>(true);
   on_grid.operator()<all_gather>(true);
   for (auto const& cut : uneven) on_grid.operator()<all_gatherv>(true, cut);
   on_grid.operator()<gather>(true);
-  if (its.over == &wide)
+  if (asked_for.over == &wide)
     for (auto const& cut : uneven) on_grid.operator()<gatherv>(true, cut);
   on_grid.operator()<scan>(true);
   on_grid.operator()<exclusive_scan>(true);
@@ -409,22 +413,22 @@ int main(int argc, char** argv) {
     std::cerr << "bounds: no collective is named so\n";
     return 2;
   }
-  std::mt19937 random(its.seed);
+  std::mt19937 random(asked_for.seed);
   auto const between = [&](double least, double most) {   // logarithms are even
     return least * std::pow(most / least, static_cast<double>(random()) / 4294967296.0);
   };
-  if (its.sample == 0)
-    for (auto const& ask : asked) of_all += ask(its);
-  for (int i = 0; i < its.sample; ++i) {
-    grid const point{{static_cast<int>(between(8, its.most_ranks + 1))},
+  if (asked_for.sample == 0)
+    for (auto const& ask : asked) of_all += ask(asked_for);
+  for (int i = 0; i < asked_for.sample; ++i) {
+    grid const point{{static_cast<int>(between(8, asked_for.most_ranks + 1))},
                      {static_cast<std::size_t>(between(8, 1 << 20))}, true, wide.mean, wide.worst};
-    question one = its;
+    question one = asked_for;
     one.over = &point;
     of_all += asked[random() % asked.size()](one);
   }
   if (of_all.unpriced != 0) std::cerr << of_all.unpriced << " choices have no price and were not compared\n";
   if (!of_all.close)
-    std::cerr << "automatic is further from the best than " << its.over->mean << " in the mean or " << its.over->worst
-              << " at one point\n";
+    std::cerr << "automatic is further from the best than " << asked_for.over->mean << " in the mean or "
+              << asked_for.over->worst << " at one point\n";
   return of_all.close ? 0 : 1;
 }

@@ -34,22 +34,22 @@ class counting_step final : public colligo::any_step {
     }
   }
   void move(colligo::operand const& o) override {
-    ++its.operands, ++its.moves;
-    if (!o.merges()) its.copied += o.elements.head.size();
+    ++counted.operands, ++counted.moves;
+    if (!o.merges()) counted.copied += o.elements.head.size();
   }
 
-  said_by_rank its;
+  said_by_rank counted;
 
  private:
   void receives(std::size_t elements, bool folds) {
-    ++its.operands;
-    its.received += elements;
-    if (folds) its.folded += elements;
+    ++counted.operands;
+    counted.received += elements;
+    if (folds) counted.folded += elements;
   }
   void sends(std::size_t elements) {
-    ++its.operands, ++its.messages;
-    its.sent += elements;
-    its.longest = std::max(its.longest, elements);
+    ++counted.operands, ++counted.messages;
+    counted.sent += elements;
+    counted.longest = std::max(counted.longest, elements);
   }
 };
 

@@ -119,11 +119,11 @@ void print_row(std::string_view what, std::string_view name, std::string_view ty
 
 /// A message's number of its round, with times for rounds, is when it begins: in nanoseconds.
 struct nanoseconds_clock : detail::seconds_clock {
-  constexpr double transfer(message const& its, bool both_ways, bool further) const {
-    return 1e9 * detail::seconds_clock::transfer(its, both_ways, further);
+  constexpr double transfer(message const& message, bool both_ways, bool further) const {
+    return 1e9 * detail::seconds_clock::transfer(message, both_ways, further);
   }
   constexpr double combine(std::size_t n) const { return 1e9 * detail::seconds_clock::combine(n); }
-  constexpr double alone(own_work const& its) const { return 1e9 * detail::seconds_clock::alone(its); }
+  constexpr double alone(own_work const& work) const { return 1e9 * detail::seconds_clock::alone(work); }
 };
 
 /// "4:cache,64:socket": so many consecutive ranks share a cache, and so on.
@@ -145,10 +145,10 @@ hierarchy hierarchy_in(std::string_view text, int p) {
 }
 
 /// Ranks of each group of a level: "4*16+5".
-std::string groups_of(hierarchy const& its, int level) {
+std::string groups_of(hierarchy const& groups, int level) {
   std::vector<std::pair<int, int>> runs;   // of groups of one size
-  for (int place = 0; place < its.size();) {
-    hierarchy::group const group = its.group_at(level, place);
+  for (int place = 0; place < groups.size();) {
+    hierarchy::group const group = groups.group_at(level, place);
     if (runs.empty() || runs.back().first != group.size()) runs.emplace_back(group.size(), 0);
     ++runs.back().second;
     place = group.last;
@@ -167,9 +167,10 @@ void print_choice(int p, std::size_t bytes, hierarchy const& levels) {
                                                             .shared = true, .cores = true, .levels = &levels}));
   bool const in_slices = name == slices_by_level::name;
   std::cout << p << ',' << bytes << ',' << name << ',';
-  hierarchy const& its = in_slices ? levels.for_slices(static_cast<double>(bytes)) : levels.for_whole();
-  for (int level = 0, written = 0; level < its.levels(); ++level)
-    if (!in_slices || !its.is_short_round(level)) std::cout << (written++ != 0 ? " " : "") << groups_of(its, level);
+  hierarchy const& groups = in_slices ? levels.for_slices(static_cast<double>(bytes)) : levels.for_whole();
+  for (int level = 0, written = 0; level < groups.levels(); ++level)
+    if (!in_slices || !groups.is_short_round(level))
+      std::cout << (written++ != 0 ? " " : "") << groups_of(groups, level);
   std::cout << '\n';
 }
 
@@ -177,10 +178,10 @@ void print_messages(std::string_view name, int p, std::size_t bytes, schedule co
   nanoseconds_clock const clock{{m, 1}};
   std::vector<message> all;
   s.play(clock, &all);
-  for (message const& its : all) {
-    double const begin = its.round - 1;
-    std::cout << name << ',' << p << ',' << bytes << ',' << its.from << ',' << its.to << ',' << begin / 1e3 << ','
-              << (begin + clock.transfer(its, true, false)) / 1e3 << '\n';
+  for (message const& message : all) {
+    double const begin = message.round - 1;
+    std::cout << name << ',' << p << ',' << bytes << ',' << message.from << ',' << message.to << ',' << begin / 1e3
+              << ',' << (begin + clock.transfer(message, true, false)) / 1e3 << '\n';
   }
 }
 

@@ -58,8 +58,8 @@ double least_us(F f) {
 }
 
 template <collective C>
-double price_of(chosen_algorithm const& its, blocks const& vector, std::size_t bytes) {
-  return detail::with_tag(its, [&]<class Tag>(Tag const& tag) {
+double price_of(chosen_algorithm const& algorithm, blocks const& vector, std::size_t bytes) {
+  return detail::with_tag(algorithm, [&]<class Tag>(Tag const& tag) {
     if constexpr (offers<Tag, C, std::byte, detail::any_functor>) {
       auto const policy = make_policy<C, Tag, std::byte, detail::any_functor>(tag);
       machine const& m = typical;
@@ -89,9 +89,9 @@ struct question {
     block_lengths const lengths{vector.longest(), vector.shortest()};   // known from when offsets are summed up
     if (vector.offsets) vector.lengths = &lengths;
     situation const s{.vector = vector, .element_size = 8};
-    chosen_algorithm its;
-    double const deciding = least_us([&] { its = choose(C, s); });
-    detail::erased_policy const& policy = *detail::policies_of<>(C)()[its.index()];
+    chosen_algorithm by;
+    double const deciding = least_us([&] { by = choose(C, s); });
+    detail::erased_policy const& policy = *detail::policies_of<>(C)()[by.index()];
     detail::small_vector<operand> memory;
     memory.reserve(64);
     std::size_t operands = 0, messages = 0;
@@ -101,9 +101,9 @@ struct question {
       if (rank < 0) continue;
       text = std::max(text, least_us([&] {
         bench::counting_step step(rank, p, 8, memory);
-        policy.run(its.tag(), {}, step, vector, 0);
-        operands = std::max(operands, step.its.operands);
-        messages = std::max(messages, step.its.messages);
+        policy.run(by.tag(), {}, step, vector, 0);
+        operands = std::max(operands, step.counted.operands);
+        messages = std::max(messages, step.counted.messages);
       }));
     }
     double const q = std::max(1, ceil_lg(p));
@@ -113,18 +113,18 @@ struct question {
       std::cerr << name_of(C) << " on " << p << " ranks by " << policy.name << ": " << messages << " messages, "
                 << operands << " operands\n";
     }
-    own_work const work = policy.work ? policy.work(its.tag(), vector, 8) : own_work{};
+    own_work const work = policy.work ? policy.work(by.tag(), vector, 8) : own_work{};
     if (table) rows.push_back({has_two_vectors(C), !counts.empty(), deciding, text});
     else if (!check)
       std::cout << p << ',' << name_of(C) << ',' << distribution << ',' << policy.name << ',' << deciding << ',' << text
                 << ',' << operands << ',' << messages << ',' << work.steps + 20 * static_cast<double>(operands) << ','
-                << price_of<C>(its, vector, n * 8) << '\n' << std::flush;
+                << price_of<C>(by, vector, n * 8) << '\n' << std::flush;
   }
 };
 
 std::size_t heap() {
-  auto const its = mallinfo2();
-  return its.uordblks + its.hblkhd;
+  auto const info = mallinfo2();
+  return info.uordblks + info.hblkhd;
 }
 
 // What a rank knows of all ranks: as mpi_bootstrap and kept_choices make it.
@@ -181,9 +181,9 @@ std::size_t longest_message(int p, bool dealt_out) {
   for (int r = 0; r < p; ++r) {
     int const host = dealt_out ? r % hosts : r / knowledge::on_host;
     int const core = dealt_out ? r / hosts : r % knowledge::on_host;
-    auto& its = all[static_cast<std::size_t>(r)];
-    its.host = static_cast<std::uint64_t>(host);
-    its.domains.group = {core, core / knowledge::in_cache * knowledge::in_cache, 0, 0, 0};
+    auto& info = all[static_cast<std::size_t>(r)];
+    info.host = static_cast<std::uint64_t>(host);
+    info.domains.group = {core, core / knowledge::in_cache * knowledge::in_cache, 0, 0, 0};
   }
   return detail::mpi_rank_table::write(all).size() * sizeof(int);
 }
@@ -192,10 +192,10 @@ void print_communicators(int most) {
   std::cout << "p,ranks,bytes,made_ms,messages_of_first_use,longest_message\n";
   for (int p = 10; p <= most; p *= 10)
     for (bool const dealt_out : {false, true}) {
-      knowledge const its(p, dealt_out);
-      std::cout << p << ',' << (dealt_out ? "dealt out" : "in order") << ',' << its.bytes << ',' << its.made_ms << ','
-                << messages_of_first_use(p, knowledge::on_host, dealt_out) << ',' << longest_message(p, dealt_out)
-                << '\n';
+      knowledge const known(p, dealt_out);
+      std::cout << p << ',' << (dealt_out ? "dealt out" : "in order") << ',' << known.bytes << ',' << known.made_ms
+                << ',' << messages_of_first_use(p, knowledge::on_host, dealt_out) << ','
+                << longest_message(p, dealt_out) << '\n';
     }
 }
 
@@ -244,51 +244,51 @@ void print_table(int p, std::vector<row_of_table> const& rows) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  question its;
+  question question;
   int most = 1000000;
   bool communicators = false;
   for (int i = 1; i < argc; ++i) {
     std::string const word = argv[i];
-    if (word == "--check") its.check = true;
-    else if (word == "--table") its.table = true;
+    if (word == "--check") question.check = true;
+    else if (word == "--table") question.table = true;
     else if (word == "--communicator") communicators = true;
     else if (word == "--memory") return print_memory(), 0;
     else if (word == "--ranks" && i + 1 < argc) most = std::atoi(argv[++i]);
     else return std::cerr << "scale [--ranks MOST] [--check] [--communicator] [--memory] [--table]\n", 2;
   }
   if (communicators) return print_communicators(most), 0;
-  if (its.check && knowledge(100000, false).bytes + knowledge(5000, true).bytes >= 1u << 20)
-    its.holds = false, std::cerr << "what a communicator knows of its ranks takes 1 MiB\n";
+  if (question.check && knowledge(100000, false).bytes + knowledge(5000, true).bytes >= 1u << 20)
+    question.holds = false, std::cerr << "what a communicator knows of its ranks takes 1 MiB\n";
   for (bool const dealt_out : {false, true})
-    if (its.check && longest_message(100000, dealt_out) >= 1u << 16)
-      its.holds = false, std::cerr << "the first use of 100000 ranks has a message of 64 KiB\n";
-  for (int p = 100; its.check && p <= 1000000; p += p / 8)
+    if (question.check && longest_message(100000, dealt_out) >= 1u << 16)
+      question.holds = false, std::cerr << "the first use of 100000 ranks has a message of 64 KiB\n";
+  for (int p = 100; question.check && p <= 1000000; p += p / 8)
     for (int const on_host : {1, 7, 48, 64, 1000})
       for (bool const dealt_out : {false, true})
         if (int const messages = messages_of_first_use(p, on_host, dealt_out); messages >= 4 * std::log2(p))
-          its.holds = false, std::cerr << "the first use of " << p << " ranks on hosts of " << on_host << " has "
-                                       << messages << " messages of a rank\n";
-  if (!its.check && !its.table)
+          question.holds = false, std::cerr << "the first use of " << p << " ranks on hosts of " << on_host << " has "
+                                            << messages << " messages of a rank\n";
+  if (!question.check && !question.table)
     std::cout << "p,collective,counts,algorithm,deciding_us,text_us,operands,messages,steps,price_us\n";
   using enum collective;
-  for (int p = its.table ? most : 2; p <= most; p = p == 2 ? 10 : 10 * p) {
-    its.ask<all_reduce>(p, "", {});
-    its.ask<reduce>(p, "", {});
-    its.ask<broadcast>(p, "", {});
-    its.ask<all_gather>(p, "", {});
-    its.ask<gather>(p, "", {});
-    its.ask<scatter>(p, "", {});
-    its.ask<reduce_scatter_block>(p, "", {});
-    its.ask<scan>(p, "", {});
-    its.ask<exclusive_scan>(p, "", {});
-    its.ask<all_to_all>(p, "", {});
-    its.ask<barrier>(p, "", {});
+  for (int p = question.table ? most : 2; p <= most; p = p == 2 ? 10 : 10 * p) {
+    question.ask<all_reduce>(p, "", {});
+    question.ask<reduce>(p, "", {});
+    question.ask<broadcast>(p, "", {});
+    question.ask<all_gather>(p, "", {});
+    question.ask<gather>(p, "", {});
+    question.ask<scatter>(p, "", {});
+    question.ask<reduce_scatter_block>(p, "", {});
+    question.ask<scan>(p, "", {});
+    question.ask<exclusive_scan>(p, "", {});
+    question.ask<all_to_all>(p, "", {});
+    question.ask<barrier>(p, "", {});
     for (auto const& [name, distribution] : distributions::all) {
-      its.ask<all_gatherv>(p, name, distribution(p, 8));
-      its.ask<reduce_scatter>(p, name, distribution(p, 8));
-      its.ask<gatherv>(p, name, distribution(p, 8));
+      question.ask<all_gatherv>(p, name, distribution(p, 8));
+      question.ask<reduce_scatter>(p, name, distribution(p, 8));
+      question.ask<gatherv>(p, name, distribution(p, 8));
     }
   }
-  if (its.table) print_table(most, its.rows);
-  return its.holds ? 0 : 1;
+  if (question.table) print_table(most, question.rows);
+  return question.holds ? 0 : 1;
 }

@@ -26,25 +26,25 @@ struct layout {
     static thread_local unsigned next = 0;
     for (auto const& k : latest)
       if (k.is_set && k.type == type) return k.its;
-    layout its = asked(type);
-    if (its.is_named) latest[next++ % latest.size()] = {type, its, true};
-    return its;
+    layout layout = asked(type);
+    if (layout.is_named) latest[next++ % latest.size()] = {type, layout, true};
+    return layout;
   }
 
  private:
   static layout asked(MPI_Datatype type) {
-    layout its;
+    layout layout;
     int integers, addresses, types, combiner, size;
     MPI_Aint lower, extent, true_lower, true_extent;
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
     PMPI_Type_size(type, &size);
     PMPI_Type_get_extent(type, &lower, &extent);
     PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
-    its.size = size, its.lower = lower, its.extent = extent;
-    its.true_lower = true_lower, its.true_extent = true_extent;
-    its.is_named = combiner == MPI_COMBINER_NAMED;
-    its.is_plain = its.has_no_gaps() && its.is_named;
-    return its;
+    layout.size = size, layout.lower = lower, layout.extent = extent;
+    layout.true_lower = true_lower, layout.true_extent = true_extent;
+    layout.is_named = combiner == MPI_COMBINER_NAMED;
+    layout.is_plain = layout.has_no_gaps() && layout.is_named;
+    return layout;
   }
 
  public:
@@ -61,19 +61,19 @@ void in_stretches(std::ptrdiff_t n, F f) {
 inline void check(int code, char const* call) { colligo::detail::check_mpi(code, call); }
 
 /// Elements as the bytes of their signature.
-inline void pack(void const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& its, std::byte* into) {
+inline void pack(void const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& layout, std::byte* into) {
   in_stretches(n, [&](std::ptrdiff_t at, int count) {
     int position = 0;
-    check(PMPI_Pack(static_cast<std::byte const*>(from) + at * its.extent, count, type, into + at * its.size,
-                    static_cast<int>(count * its.size), &position, MPI_COMM_SELF),
+    check(PMPI_Pack(static_cast<std::byte const*>(from) + at * layout.extent, count, type, into + at * layout.size,
+                    static_cast<int>(count * layout.size), &position, MPI_COMM_SELF),
           "MPI_Pack");
   });
 }
-inline void unpack(std::byte const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& its, void* into) {
+inline void unpack(std::byte const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& layout, void* into) {
   in_stretches(n, [&](std::ptrdiff_t at, int count) {
     int position = 0;
-    check(PMPI_Unpack(from + at * its.size, static_cast<int>(count * its.size), &position,
-                      static_cast<std::byte*>(into) + at * its.extent, count, type, MPI_COMM_SELF),
+    check(PMPI_Unpack(from + at * layout.size, static_cast<int>(count * layout.size), &position,
+                      static_cast<std::byte*>(into) + at * layout.extent, count, type, MPI_COMM_SELF),
           "MPI_Unpack");
   });
 }
@@ -107,14 +107,16 @@ class moved_vector {
 /// A vector of blocks as bytes.
 class moved_blocks {
  public:
-  moved_blocks(vector_of_blocks const& its, int p, bool is_read)
-      : at_(const_cast<void*>(its.at)), type_(its.type), its_(layout::of(its.type)) {
+  moved_blocks(vector_of_blocks const& vector_of_blocks, int p, bool is_read)
+      : at_(const_cast<void*>(vector_of_blocks.at)),
+        type_(vector_of_blocks.type),
+        its_(layout::of(vector_of_blocks.type)) {
     auto const n = static_cast<std::size_t>(p);
     elements_.resize(n), first_.resize(n), sizes_.resize(n), places_.resize(n);
     std::ptrdiff_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      elements_[i] = its.counts[static_cast<int>(i)];
-      first_[i] = its.displacements[static_cast<int>(i)] * its_.extent;
+      elements_[i] = vector_of_blocks.counts[static_cast<int>(i)];
+      first_[i] = vector_of_blocks.displacements[static_cast<int>(i)] * its_.extent;
       sizes_[i] = elements_[i] * its_.size;
       places_[i] = its_.is_plain ? first_[i] : sum;
       sum += sizes_[i];
@@ -160,7 +162,7 @@ class reduction {
   memory room(std::ptrdiff_t n) const { return memory(new std::byte[static_cast<std::size_t>(n * slot_)]{}); }
 
  private:
-  static void combine(void* its, std::byte const* left, std::byte const* right, std::byte* into, std::size_t n);
+  static void combine(void* parts, std::byte const* left, std::byte const* right, std::byte* into, std::size_t n);
   void reduce(std::byte const* in, std::byte* in_out, std::ptrdiff_t n) const;
 
   std::optional<colligo::registered_element> element_;

@@ -84,6 +84,6 @@ class timed_call {
 
 /// The body of an entry: returns what the call returns if it is served, or passes it on.
 #define SERVED(call, ...)                                \
-  drop_in::timed_call const its;                         \
+  drop_in::timed_call const timed_call;                  \
   int const code = drop_in::__VA_ARGS__;                 \
   return code != drop_in::not_served ? code : P##call

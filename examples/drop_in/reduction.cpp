@@ -23,27 +23,27 @@ consteval known_type integer() {
   }
 }
 // Fortran's types by their size, as the MPI library was told by its compiler.
-std::optional<known_type> fortran_type(MPI_Datatype type, layout const& its) {
+std::optional<known_type> fortran_type(MPI_Datatype type, layout const& layout) {
   for (MPI_Datatype const t : {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8})
     if (type == t)
-      return its.size == 1   ? known_type::int8
-             : its.size == 2 ? known_type::int16
-             : its.size == 4 ? known_type::int32
-                             : known_type::int64;
+      return layout.size == 1   ? known_type::int8
+             : layout.size == 2 ? known_type::int16
+             : layout.size == 4 ? known_type::int32
+                                : known_type::int64;
   for (MPI_Datatype const t : {MPI_REAL, MPI_REAL4, MPI_REAL8, MPI_DOUBLE_PRECISION})
     if (type == t) {
-      if (its.size == sizeof(float)) return known_type::single_precision;
-      if (its.size == sizeof(double)) return known_type::double_precision;
+      if (layout.size == sizeof(float)) return known_type::single_precision;
+      if (layout.size == sizeof(double)) return known_type::double_precision;
     }
   for (MPI_Datatype const t : {MPI_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16, MPI_DOUBLE_COMPLEX})
     if (type == t) {
-      if (its.size == 2 * sizeof(float)) return known_type::complex_single;
-      if (its.size == 2 * sizeof(double)) return known_type::complex_double;
+      if (layout.size == 2 * sizeof(float)) return known_type::complex_single;
+      if (layout.size == 2 * sizeof(double)) return known_type::complex_double;
     }
   return std::nullopt;
 }
 
-std::optional<known_type> type_of(MPI_Datatype type, layout const& its) {
+std::optional<known_type> type_of(MPI_Datatype type, layout const& layout) {
   using enum known_type;
   std::pair<MPI_Datatype, known_type> const all[] = {
       {MPI_INT, integer<int>()}, {MPI_DOUBLE, double_precision}, {MPI_FLOAT, single_precision},
@@ -60,7 +60,7 @@ std::optional<known_type> type_of(MPI_Datatype type, layout const& its) {
       {MPI_2INT, int_int}, {MPI_LONG_DOUBLE_INT, long_double_int}};
   for (auto const& [handle, known] : all)
     if (handle == type) return known;
-  return fortran_type(type, its);
+  return fortran_type(type, layout);
 }
 
 std::optional<known_functor> functor_of(MPI_Op op) {
@@ -84,41 +84,42 @@ std::optional<reduction> reduction::of(MPI_Datatype type, MPI_Op op) {
     if (k.its && k.type == type && k.op == op) return k.its;
 
   if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL) return std::nullopt;
-  reduction its;
-  its.type_ = type, its.op_ = op, its.its_ = layout::of(type);
-  its.slot_ = its.its_.extent;
+  reduction reduction;
+  reduction.type_ = type, reduction.op_ = op, reduction.its_ = layout::of(type);
+  reduction.slot_ = reduction.its_.extent;
   if (auto const functor = functor_of(op)) {
-    auto const known = its.its_.is_named ? type_of(type, its.its_) : std::nullopt;
+    auto const known = reduction.its_.is_named ? type_of(type, reduction.its_) : std::nullopt;
     if (!known) return std::nullopt;
-    its.element_ = colligo::known_element(*known, *functor);
-    if (!its.element_) return std::nullopt;
-    its.is_known_ = true;
-    latest[next++ % latest.size()] = {type, op, its};
-    return its;
+    reduction.element_ = colligo::known_element(*known, *functor);
+    if (!reduction.element_) return std::nullopt;
+    reduction.is_known_ = true;
+    latest[next++ % latest.size()] = {type, op, reduction};
+    return reduction;
   }
   int commutes = 0;
   PMPI_Op_commutative(op, &commutes);
-  its.commutes_ = commutes != 0;
-  layout const& l = its.its_;
-  its.is_plain_ = l.has_no_gaps();
+  reduction.commutes_ = commutes != 0;
+  layout const& l = reduction.its_;
+  reduction.is_plain_ = l.has_no_gaps();
   constexpr std::ptrdiff_t line = 16;   // as malloc aligns
   std::size_t alignment = 1;
-  if (its.is_plain_ && l.is_named) {
-    its.slot_ = l.size;
+  if (reduction.is_plain_ && l.is_named) {
+    reduction.slot_ = l.size;
   } else {
     // Data begin in the slot where they begin in memory, modulo 16. If that fits, n elements lie as an array of MPI's.
     std::ptrdiff_t const begin = l.true_lower - ((l.true_lower % line) + line) % line;
     std::ptrdiff_t const needed = std::max<std::ptrdiff_t>(1, l.true_lower - begin + l.true_extent);
-    its.at_once_ = its.is_plain_ || (l.extent >= needed && l.extent % line == 0);
-    if (!its.is_plain_) its.shift_ = begin;
-    its.slot_ = its.at_once_ ? l.extent : (needed + line - 1) / line * line;
+    reduction.at_once_ = reduction.is_plain_ || (l.extent >= needed && l.extent % line == 0);
+    if (!reduction.is_plain_) reduction.shift_ = begin;
+    reduction.slot_ = reduction.at_once_ ? l.extent : (needed + line - 1) / line * line;
   }
-  if (its.slot_ <= 0) return std::nullopt;
-  alignment = std::min<std::size_t>(line, std::size_t{1} << std::countr_zero(static_cast<std::size_t>(its.slot_)));
-  its.element_ = colligo::registered_element(colligo::byte_element{
-      .size = static_cast<std::size_t>(its.slot_), .alignment = alignment, .combine = &combine,
-      .commutative = its.commutes_, .name = "MPI_Datatype", .functor = "MPI_Op"});
-  return its;
+  if (reduction.slot_ <= 0) return std::nullopt;
+  alignment =
+      std::min<std::size_t>(line, std::size_t{1} << std::countr_zero(static_cast<std::size_t>(reduction.slot_)));
+  reduction.element_ = colligo::registered_element(colligo::byte_element{
+            .size = static_cast<std::size_t>(reduction.slot_), .alignment = alignment, .combine = &combine,
+            .commutative = reduction.commutes_, .name = "MPI_Datatype", .functor = "MPI_Op"});
+  return reduction;
 }
 
 void reduction::reduce(std::byte const* in, std::byte* in_out, std::ptrdiff_t n) const {

@@ -64,15 +64,15 @@ int serve(collective what, MPI_Comm comm, F f) {
 struct group {
   int rank = 0, p = 0;
 };
-bool accepts(collective what, MPI_Comm comm, group& its) {
+bool accepts(collective what, MPI_Comm comm, group& group) {
   if (reason const why = settings::reason_for(what); why != reason::none) return pass_on(what, why);
   if (comm == MPI_COMM_NULL) return pass_on(what, reason::no_communicator);
   int is_inter = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
   if (is_inter) return pass_on(what, reason::intercommunicator);
-  PMPI_Comm_size(comm, &its.p);
-  if (its.p == 1) return pass_on(what, reason::one_rank);
-  PMPI_Comm_rank(comm, &its.rank);
+  PMPI_Comm_size(comm, &group.p);
+  if (group.p == 1) return pass_on(what, reason::one_rank);
+  PMPI_Comm_rank(comm, &group.rank);
   // What opening fails with, it fails with on all ranks.
   try {
     colligo::prepare(mpi_communicator(comm));
@@ -104,85 +104,85 @@ int combining(collective what, void const* in, void* out, std::ptrdiff_t n, std:
 }  // namespace
 
 int all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::all_reduce, comm, its)) return not_served;
+  group group;
+  if (!accepts(collective::all_reduce, comm, group)) return not_served;
   return combining(collective::all_reduce, in, out, n, n, type, op, comm,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.all_reduce(from, to, n, element);
                    });
 }
 int reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::reduce, comm, its)) return not_served;
-  if (root < 0 || root >= its.p) return pass_on(collective::reduce, reason::arguments), not_served;
-  return combining(collective::reduce, in, out, n, its.rank == root ? n : 0, type, op, comm,
+  group group;
+  if (!accepts(collective::reduce, comm, group)) return not_served;
+  if (root < 0 || root >= group.p) return pass_on(collective::reduce, reason::arguments), not_served;
+  return combining(collective::reduce, in, out, n, group.rank == root ? n : 0, type, op, comm,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce(from, to, n, element, root);
                    });
 }
 int scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::scan, comm, its)) return not_served;
+  group group;
+  if (!accepts(collective::scan, comm, group)) return not_served;
   return combining(collective::scan, in, out, n, n, type, op, comm,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.scan(from, to, n, element);
                    });
 }
 int exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::exclusive_scan, comm, its)) return not_served;
-  return combining(collective::exclusive_scan, in, out, n, its.rank == 0 ? 0 : n, type, op, comm,
+  group group;
+  if (!accepts(collective::exclusive_scan, comm, group)) return not_served;
+  return combining(collective::exclusive_scan, in, out, n, group.rank == 0 ? 0 : n, type, op, comm,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.exclusive_scan(from, to, n, element);
                    });
 }
 int reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::reduce_scatter, comm, its)) return not_served;
-  if (!are_good(counts, its.p)) return pass_on(collective::reduce_scatter, reason::arguments), not_served;
+  group group;
+  if (!accepts(collective::reduce_scatter, comm, group)) return not_served;
+  if (!are_good(counts, group.p)) return pass_on(collective::reduce_scatter, reason::arguments), not_served;
   std::vector<std::ptrdiff_t> shares;
   std::ptrdiff_t n = 0;
-  for (int i = 0; i < its.p; ++i) n += shares.emplace_back(counts[i]);
-  return combining(collective::reduce_scatter, in, out, n, counts[its.rank], type, op, comm,
+  for (int i = 0; i < group.p; ++i) n += shares.emplace_back(counts[i]);
+  return combining(collective::reduce_scatter, in, out, n, counts[group.rank], type, op, comm,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce_scatter(from, to, shares, element);
                    });
 }
 int reduce_scatter_block(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::reduce_scatter_block, comm, its)) return not_served;
-  return combining(collective::reduce_scatter_block, in, out, n * its.p, n, type, op, comm,
+  group group;
+  if (!accepts(collective::reduce_scatter_block, comm, group)) return not_served;
+  return combining(collective::reduce_scatter_block, in, out, n * group.p, n, type, op, comm,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce_scatter_block(from, to, n, element);
                    });
 }
 
 int barrier(MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::barrier, comm, its)) return not_served;
+  group group;
+  if (!accepts(collective::barrier, comm, group)) return not_served;
   return serve(collective::barrier, comm, [&](mpi_communicator const& over) { byte_calls(over).barrier(); });
 }
 int broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::broadcast, comm, its)) return not_served;
-  if (!is_good(n, type) || root < 0 || root >= its.p)
+  group group;
+  if (!accepts(collective::broadcast, comm, group)) return not_served;
+  if (!is_good(n, type) || root < 0 || root >= group.p)
     return pass_on(collective::broadcast, reason::arguments), not_served;
   return serve(collective::broadcast, comm, [&](mpi_communicator const& over) {
-    moved_vector all(both, n, type, its.rank == root);
+    moved_vector all(both, n, type, group.rank == root);
     byte_calls(over).broadcast(all.bytes(), all.size(), plain_bytes(), root);
-    if (its.rank != root) all.write();
+    if (group.rank != root) all.write();
   });
 }
 
 int all_gather(vector in, vector out, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::all_gather, comm, its)) return not_served;
+  group group;
+  if (!accepts(collective::all_gather, comm, group)) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
   if (!is_good(out.count, out.type) || (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::all_gather, reason::arguments), not_served;
   return serve(collective::all_gather, comm, [&](mpi_communicator const& over) {
-    moved_vector all(out.at, out.count * its.p, out.type, is_in_place);
-    std::ptrdiff_t const n = all.size() / its.p;
+    moved_vector all(out.at, out.count * group.p, out.type, is_in_place);
+    std::ptrdiff_t const n = all.size() / group.p;
     if (is_in_place) {
       byte_calls(over).all_gather(colligo::in_place_bytes, all.bytes(), n, plain_bytes());
     } else {
@@ -193,14 +193,14 @@ int all_gather(vector in, vector out, MPI_Comm comm) {
   });
 }
 int all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::all_gatherv, comm, its)) return not_served;
+  group group;
+  if (!accepts(collective::all_gatherv, comm, group)) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
-  if (!are_good(out.counts, its.p) || !out.displacements || out.type == MPI_DATATYPE_NULL ||
+  if (!are_good(out.counts, group.p) || !out.displacements || out.type == MPI_DATATYPE_NULL ||
       (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::all_gatherv, reason::arguments), not_served;
   return serve(collective::all_gatherv, comm, [&](mpi_communicator const& over) {
-    moved_blocks all(out, its.p, is_in_place);
+    moved_blocks all(out, group.p, is_in_place);
     if (is_in_place) {
       byte_calls(over).all_gatherv(colligo::in_place_bytes, all.bytes(), all.places(), plain_bytes());
     } else {
@@ -211,28 +211,28 @@ int all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) {
   });
 }
 int gather(vector in, vector out, int root, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::gather, comm, its)) return not_served;
-  bool const is_root = its.rank == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
-  if (root < 0 || root >= its.p || (is_root && !is_good(out.count, out.type)) ||
+  group group;
+  if (!accepts(collective::gather, comm, group)) return not_served;
+  bool const is_root = group.rank == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
+  if (root < 0 || root >= group.p || (is_root && !is_good(out.count, out.type)) ||
       (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::gather, reason::arguments), not_served;
   return serve(collective::gather, comm, [&](mpi_communicator const& over) {
     std::optional<moved_vector> own, all;
     if (!is_in_place) own.emplace(in.at, in.count, in.type, true);
-    if (is_root) all.emplace(out.at, out.count * its.p, out.type, is_in_place);
-    std::ptrdiff_t const n = is_root ? all->size() / its.p : own->size();
+    if (is_root) all.emplace(out.at, out.count * group.p, out.type, is_in_place);
+    std::ptrdiff_t const n = is_root ? all->size() / group.p : own->size();
     byte_calls(over).gather(is_in_place ? colligo::in_place_bytes : own->bytes(), is_root ? all->bytes() : nullptr, n,
                             plain_bytes(), root);
     if (is_root) all->write();
   });
 }
 int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::gatherv, comm, its)) return not_served;
-  bool const is_root = its.rank == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
-  if (root < 0 || root >= its.p ||
-      (is_root && (!are_good(out.counts, its.p) || !out.displacements ||
+  group group;
+  if (!accepts(collective::gatherv, comm, group)) return not_served;
+  bool const is_root = group.rank == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
+  if (root < 0 || root >= group.p ||
+      (is_root && (!are_good(out.counts, group.p) || !out.displacements ||
                    out.type == MPI_DATATYPE_NULL)) ||
       (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::gatherv, reason::arguments), not_served;
@@ -240,7 +240,7 @@ int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) {
     std::optional<moved_vector> own;
     std::optional<moved_blocks> all;
     if (!is_in_place) own.emplace(in.at, in.count, in.type, true);
-    if (is_root) all.emplace(out, its.p, is_in_place);
+    if (is_root) all.emplace(out, group.p, is_in_place);
     byte_calls(over).gatherv(is_in_place ? colligo::in_place_bytes : own->bytes(),
                              is_in_place ? all->size_of(root) : own->size(), is_root ? all->bytes() : nullptr,
                              is_root ? all->places() : colligo::block_places{}, plain_bytes(), root);
@@ -248,35 +248,35 @@ int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) {
   });
 }
 int scatter(vector in, vector out, int root, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::scatter, comm, its)) return not_served;
-  bool const is_root = its.rank == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
-  if (root < 0 || root >= its.p || (is_root && !is_good(in.count, in.type)) ||
+  group group;
+  if (!accepts(collective::scatter, comm, group)) return not_served;
+  bool const is_root = group.rank == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
+  if (root < 0 || root >= group.p || (is_root && !is_good(in.count, in.type)) ||
       (!is_in_place && !is_good(out.count, out.type)))
     return pass_on(collective::scatter, reason::arguments), not_served;
   return serve(collective::scatter, comm, [&](mpi_communicator const& over) {
     std::optional<moved_vector> own, all;
     if (!is_in_place) own.emplace(out.at, out.count, out.type, false);
-    if (is_root) all.emplace(in.at, in.count * its.p, in.type, true);
-    std::ptrdiff_t const n = is_root ? all->size() / its.p : own->size();
+    if (is_root) all.emplace(in.at, in.count * group.p, in.type, true);
+    std::ptrdiff_t const n = is_root ? all->size() / group.p : own->size();
     byte_calls(over).scatter(is_root ? all->bytes() : nullptr,
                              is_in_place ? colligo::in_place_bytes : own->bytes(), n, plain_bytes(), root);
     if (!is_in_place) own->write();
   });
 }
 int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::scatterv, comm, its)) return not_served;
-  bool const is_root = its.rank == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
-  if (root < 0 || root >= its.p ||
-      (is_root && (!are_good(in.counts, its.p) || !in.displacements || in.type == MPI_DATATYPE_NULL)) ||
+  group group;
+  if (!accepts(collective::scatterv, comm, group)) return not_served;
+  bool const is_root = group.rank == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
+  if (root < 0 || root >= group.p ||
+      (is_root && (!are_good(in.counts, group.p) || !in.displacements || in.type == MPI_DATATYPE_NULL)) ||
       (!is_in_place && !is_good(out.count, out.type)))
     return pass_on(collective::scatterv, reason::arguments), not_served;
   return serve(collective::scatterv, comm, [&](mpi_communicator const& over) {
     std::optional<moved_vector> own;
     std::optional<moved_blocks> all;
     if (!is_in_place) own.emplace(out.at, out.count, out.type, false);
-    if (is_root) all.emplace(in, its.p, true);
+    if (is_root) all.emplace(in, group.p, true);
     byte_calls(over).scatterv(is_root ? all->bytes() : nullptr, is_root ? all->places() : colligo::block_places{},
                               is_in_place ? colligo::in_place_bytes : own->bytes(),
                               is_in_place ? all->size_of(root) : own->size(), plain_bytes(), root);
@@ -284,38 +284,38 @@ int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) {
   });
 }
 int all_to_all(vector in, vector out, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::all_to_all, comm, its)) return not_served;
+  group group;
+  if (!accepts(collective::all_to_all, comm, group)) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
   if (!is_good(out.count, out.type) || (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::all_to_all, reason::arguments), not_served;
   return serve(collective::all_to_all, comm, [&](mpi_communicator const& over) {
-    moved_vector got(out.at, out.count * its.p, out.type, is_in_place);
-    std::ptrdiff_t const n = got.size() / its.p;
+    moved_vector got(out.at, out.count * group.p, out.type, is_in_place);
+    std::ptrdiff_t const n = got.size() / group.p;
     if (is_in_place) {
       byte_calls(over).all_to_all(colligo::in_place_bytes, got.bytes(), n, plain_bytes());
     } else {
-      moved_vector const sent(in.at, in.count * its.p, in.type, true);
+      moved_vector const sent(in.at, in.count * group.p, in.type, true);
       byte_calls(over).all_to_all(sent.bytes(), got.bytes(), n, plain_bytes());
     }
     got.write();
   });
 }
 int all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm) {
-  group its;
-  if (!accepts(collective::all_to_all_v, comm, its)) return not_served;
+  group group;
+  if (!accepts(collective::all_to_all_v, comm, group)) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
   auto const is_bad = [&](vector_of_blocks const& v) {
-    return !are_good(v.counts, its.p) || !v.displacements || v.type == MPI_DATATYPE_NULL;
+    return !are_good(v.counts, group.p) || !v.displacements || v.type == MPI_DATATYPE_NULL;
   };
   if (is_bad(out) || (!is_in_place && is_bad(in)))
     return pass_on(collective::all_to_all_v, reason::arguments), not_served;
   return serve(collective::all_to_all_v, comm, [&](mpi_communicator const& over) {
-    moved_blocks got(out, its.p, is_in_place);
+    moved_blocks got(out, group.p, is_in_place);
     if (is_in_place) {
       byte_calls(over).all_to_all_v(colligo::in_place_bytes, {}, got.bytes(), got.places(), plain_bytes());
     } else {
-      moved_blocks const sent(in, its.p, true);
+      moved_blocks const sent(in, group.p, true);
       byte_calls(over).all_to_all_v(sent.bytes(), sent.places(), got.bytes(), got.places(), plain_bytes());
     }
     got.write();

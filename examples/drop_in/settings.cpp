@@ -154,8 +154,9 @@ timed_call::timed_call() : begun_(reports ? PMPI_Wtime() : 0) {}
 timed_call::~timed_call() {
   if (!reports || latest < 0) return;
   auto const took = static_cast<std::uint64_t>(1e9 * (PMPI_Wtime() - begun_));
-  counted& its = counts[static_cast<std::size_t>(latest)];
-  (latest_is_served ? its.nanoseconds_served : its.nanoseconds_passed).fetch_add(took, std::memory_order_relaxed);
+  counted& counted = counts[static_cast<std::size_t>(latest)];
+  (latest_is_served ? counted.nanoseconds_served : counted.nanoseconds_passed)
+      .fetch_add(took, std::memory_order_relaxed);
 }
 
 void begin() {

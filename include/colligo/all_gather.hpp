@@ -11,33 +11,34 @@ namespace detail {
 
 /// Every rank gets all blocks. It has its own as input, or at its place in the output.
 template <class Door, class T>
-auto accept_gathering_all(Door const& its, blocks const& block, std::span<T const> from, std::span<T> to) {
-  its.require_size(to.size(), block.whole.size(), "the output");
-  its.require_disjoint(from, to);
-  return its.accept(block, from, block[its.rank()], to, block.whole);
+auto accept_gathering_all(Door const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
+  arguments.require_size(to.size(), block.whole.size(), "the output");
+  arguments.require_disjoint(from, to);
+  return arguments.accept(block, from, block[arguments.rank()], to, block.whole);
 }
 template <class Door, class T>
-auto accept_gathering_all(Door const& its, blocks const& block, std::span<T> both) {
-  its.require_size(both.size(), block.whole.size(), "the range in place");
-  range const own = block[its.rank()];
-  return its.accept(block, stretch_of<T const>(both, own), own, both, block.whole);
+auto accept_gathering_all(Door const& arguments, blocks const& block, std::span<T> both) {
+  arguments.require_size(both.size(), block.whole.size(), "the range in place");
+  range const own = block[arguments.rank()];
+  return arguments.accept(block, stretch_of<T const>(both, own), own, both, block.whole);
 }
 template <>
 struct calls<collective::all_gather> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-    call_arguments<collective::all_gather, Comm> const its(comm);
-    blocks const block = its.blocks_of(std::ranges::size(in));
-    fill_empty(its, out, block.whole.size());
+    call_arguments<collective::all_gather, Comm> const arguments(comm);
+    blocks const block = arguments.blocks_of(std::ranges::size(in));
+    fill_empty(arguments, out, block.whole.size());
     auto const [from, to] = spans(in, out);
-    return accept_gathering_all(its, block, from, to).template make<How>(no_functor{}, algorithm);
+    return accept_gathering_all(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Algorithm const& algorithm = {}) {
-    call_arguments<collective::all_gather, Comm> const its(comm);
+    call_arguments<collective::all_gather, Comm> const arguments(comm);
     auto const both = span_of(in_place);
-    return accept_gathering_all(its, its.blocks_of(both.size() / static_cast<std::size_t>(its.size())), both)
+    return accept_gathering_all(arguments,
+                                arguments.blocks_of(both.size() / static_cast<std::size_t>(arguments.size())), both)
         .template make<How>(no_functor{}, algorithm);
   }
 };

@@ -16,18 +16,18 @@ struct calls<collective::all_gatherv> {
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts,
                           Algorithm const& algorithm = {}) {
-    call_arguments<collective::all_gatherv, Comm> const its(comm);
-    blocks const block = its.blocks_of(counts);
-    fill_empty(its, out, block.whole.size());
+    call_arguments<collective::all_gatherv, Comm> const arguments(comm);
+    blocks const block = arguments.blocks_of(counts);
+    fill_empty(arguments, out, block.whole.size());
     auto const [from, to] = spans(in, out);
-    its.require_size(from.size(), block[its.rank()].size(), "the input");
-    return accept_gathering_all(its, block, from, to).template make<How>(no_functor{}, algorithm);
+    arguments.require_size(from.size(), block[arguments.rank()].size(), "the input");
+    return accept_gathering_all(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
-    call_arguments<collective::all_gatherv, Comm> const its(comm);
-    return accept_gathering_all(its, its.blocks_of(counts), span_of(both))
+    call_arguments<collective::all_gatherv, Comm> const arguments(comm);
+    return accept_gathering_all(arguments, arguments.blocks_of(counts), span_of(both))
         .template make<How>(no_functor{}, algorithm);
   }
 };
@@ -84,9 +84,9 @@ COLLIGO_REQUESTS(all_gatherv)
 template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::all_gatherv, Comm> const its(comm);
-  blocks const block = its.blocks_of(counts);
-  colligo::all_gatherv(comm, std::span(in, block[its.rank()].size()), std::span(out, block.whole.size()), counts,
+  detail::call_arguments<collective::all_gatherv, Comm> const arguments(comm);
+  blocks const block = arguments.blocks_of(counts);
+  colligo::all_gatherv(comm, std::span(in, block[arguments.rank()].size()), std::span(out, block.whole.size()), counts,
                        algorithm);
 }
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
@@ -120,8 +120,8 @@ void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts
                  Algorithm const& algorithm = {}) {
   detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
   auto const where = detail::extent_of(counts, displs);
-  detail::call_arguments<collective::all_gatherv, Comm> const its(comm);
-  if (where.last > 0) detail::fill_empty(its, out, static_cast<std::size_t>(where.last));
+  detail::call_arguments<collective::all_gatherv, Comm> const arguments(comm);
+  if (where.last > 0) detail::fill_empty(arguments, out, static_cast<std::size_t>(where.last));
   detail::require_room<collective::all_gatherv>(comm, out, where, "the output");
   colligo::all_gatherv(comm, in, std::ranges::data(out), counts, displs, algorithm);
 }
@@ -129,8 +129,8 @@ template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T>
           std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::all_gatherv, Comm> const its(comm);
-  std::size_t const mine = its.blocks_of(counts)[its.rank()].size();
+  detail::call_arguments<collective::all_gatherv, Comm> const arguments(comm);
+  std::size_t const mine = arguments.blocks_of(counts)[arguments.rank()].size();
   colligo::all_gatherv(comm, std::span(in, mine), out, counts, displs, algorithm);
 }
 template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,

@@ -10,14 +10,14 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <class Door, class T>
-auto accept_exchange(Door const& its, blocks const& vector, std::span<T const> from, std::span<T> to) {
-  return its.accept(vector, from, {0, from.size()}, to, {from.size(), from.size() + to.size()});
+auto accept_exchange(Door const& arguments, blocks const& vector, std::span<T const> from, std::span<T> to) {
+  return arguments.accept(vector, from, {0, from.size()}, to, {from.size(), from.size() + to.size()});
 }
 // p equal blocks of `elements` elements; `which` names the range in errors.
 template <class Door>
-blocks even_blocks(Door const& its, std::size_t elements, char const* which) {
-  blocks const block = its.blocks_of(elements / static_cast<std::size_t>(its.size()));
-  its.require_size(elements, block.whole.size(), which);
+blocks even_blocks(Door const& arguments, std::size_t elements, char const* which) {
+  blocks const block = arguments.blocks_of(elements / static_cast<std::size_t>(arguments.size()));
+  arguments.require_size(elements, block.whole.size(), which);
   return block;
 }
 template <>
@@ -25,19 +25,19 @@ struct calls<collective::all_to_all> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-    call_arguments<collective::all_to_all, Comm> const its(comm);
-    fill_empty(its, out, std::ranges::size(in));
+    call_arguments<collective::all_to_all, Comm> const arguments(comm);
+    fill_empty(arguments, out, std::ranges::size(in));
     auto const [from, to] = spans(in, out);
-    blocks const block = even_blocks(its, from.size(), "the input");
-    its.require_size(to.size(), from.size(), "the output");
-    its.require_disjoint(from, to);
-    return accept_exchange(its, block, from, to).template make<How>(no_functor{}, algorithm);
+    blocks const block = even_blocks(arguments, from.size(), "the input");
+    arguments.require_size(to.size(), from.size(), "the output");
+    arguments.require_disjoint(from, to);
+    return accept_exchange(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Algorithm const& algorithm = {}) {
-    call_arguments<collective::all_to_all, Comm> const its(comm);
+    call_arguments<collective::all_to_all, Comm> const arguments(comm);
     auto const both = span_of(in_place);
-    return accept_exchange(its, even_blocks(its, both.size(), "the range in place"), constant(both), both)
+    return accept_exchange(arguments, even_blocks(arguments, both.size(), "the range in place"), constant(both), both)
         .template make<How>(no_functor{}, algorithm);
   }
 };
@@ -47,26 +47,27 @@ struct calls<collective::all_to_all_v> {
             output_of<How, In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
                           Algorithm const& algorithm = {}) {
-    call_arguments<collective::all_to_all_v, Comm> const its(comm);
-    blocks const vector = its.blocks_of(counts, out_counts);
-    auto const [from_all, to_all] = vectors_of(collective::all_to_all_v, vector, its.rank());
-    fill_empty(its, out, to_all.whole.size());
+    call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
+    blocks const vector = arguments.blocks_of(counts, out_counts);
+    auto const [from_all, to_all] = vectors_of(collective::all_to_all_v, vector, arguments.rank());
+    fill_empty(arguments, out, to_all.whole.size());
     auto const [from, to] = spans(in, out);
-    its.require_size(from.size(), from_all.whole.size(), "the input");
-    its.require_size(to.size(), to_all.whole.size(), "the output");
-    its.require_size(to_all[its.rank()].size(), from_all[its.rank()].size(), "the block of this rank from itself");
-    its.require_disjoint(from, to);
-    return accept_exchange(its, vector, from, to).template make<How>(no_functor{}, algorithm);
+    arguments.require_size(from.size(), from_all.whole.size(), "the input");
+    arguments.require_size(to.size(), to_all.whole.size(), "the output");
+    arguments.require_size(to_all[arguments.rank()].size(), from_all[arguments.rank()].size(),
+                           "the block of this rank from itself");
+    arguments.require_disjoint(from, to);
+    return accept_exchange(arguments, vector, from, to).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Counts const& counts, Algorithm const& algorithm = {}) {
-    call_arguments<collective::all_to_all_v, Comm> const its(comm);
+    call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
     auto const both = span_of(in_place);
-    blocks const vector = its.blocks_of(counts, counts);
-    its.require_size(both.size(), vectors_of(collective::all_to_all_v, vector, its.rank()).in.whole.size(),
-                     "the range in place");
-    return accept_exchange(its, vector, constant(both), both).template make<How>(no_functor{}, algorithm);
+    blocks const vector = arguments.blocks_of(counts, counts);
+    arguments.require_size(both.size(), vectors_of(collective::all_to_all_v, vector, arguments.rank()).in.whole.size(),
+                           "the range in place");
+    return accept_exchange(arguments, vector, constant(both), both).template make<How>(no_functor{}, algorithm);
   }
 };
 
@@ -120,11 +121,11 @@ void all_to_all(Comm const& comm, T const* in, T* out, Algorithm const& algorith
 template <communicator Comm, detail::elements_over<Comm> In, std::integral N, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::all_to_all, Comm> const its(comm);
-  its.require_count(n);
-  its.require_size(std::ranges::size(in), static_cast<std::size_t>(n) * static_cast<std::size_t>(its.size()),
-                   "the input");
-  colligo::all_to_all(comm, in, detail::with_size(its, out, std::ranges::size(in)), algorithm);
+  detail::call_arguments<collective::all_to_all, Comm> const arguments(comm);
+  arguments.require_count(n);
+  arguments.require_size(std::ranges::size(in),
+                         static_cast<std::size_t>(n) * static_cast<std::size_t>(arguments.size()), "the input");
+  colligo::all_to_all(comm, in, detail::with_size(arguments, out, std::ranges::size(in)), algorithm);
 }
 
 /// The same for blocks of any lengths: `in` has the block for rank 0, then the one for rank 1 ..., `out` gets those
@@ -158,11 +159,11 @@ template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_
           algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const& in, Counts const& counts,
                                                       Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::all_to_all_v, Comm> const its(comm);
-  return its.make_calls(2, [&] {
-    its.blocks_of(counts);   // accepts them
+  detail::call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
+  return arguments.make_calls(2, [&] {
+    arguments.blocks_of(counts);   // accepts them
     std::vector<std::size_t> to;
-    its.attempt([&] { to.assign(std::ranges::begin(counts), std::ranges::end(counts)); });
+    arguments.attempt([&] { to.assign(std::ranges::begin(counts), std::ranges::end(counts)); });
     gathered<std::ranges::range_value_t<In>> all;
     colligo::all_to_all(comm, to, all.counts);
     colligo::all_to_all_v(comm, in, counts, all.data, all.counts, algorithm);

@@ -21,13 +21,13 @@ template <>
 struct calls<collective::barrier> {
   template <made How, communicator Comm, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Algorithm const& algorithm = {}) {
-    call_arguments<collective::barrier, Comm> const its(comm);
+    call_arguments<collective::barrier, Comm> const arguments(comm);
     std::array<std::byte, 2> here{};
     if constexpr (How == made::at_once) {
-      return its.accept_whole(std::span<std::byte>(here)).template make<How>(no_functor{}, algorithm);
+      return arguments.accept_whole(std::span<std::byte>(here)).template make<How>(no_functor{}, algorithm);
     } else {
-      auto owned = its.accept_whole(std::span<std::byte>(here)).template own<How, owned_signals>();
-      auto accepted = its.accept_whole(std::span<std::byte>(owned->signals));
+      auto owned = arguments.accept_whole(std::span<std::byte>(here)).template own<How, owned_signals>();
+      auto accepted = arguments.accept_whole(std::span<std::byte>(owned->signals));
       return accepted.template make_owning<How, no_functor>(std::move(owned), algorithm);
     }
   }

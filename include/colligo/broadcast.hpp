@@ -17,10 +17,10 @@ namespace detail {
 template <class Comm, class R>
 auto accept_broadcast(Comm const& comm, R& both, int root) {
   using T = std::ranges::range_value_t<R>;
-  call_arguments<collective::broadcast, Comm> const its(comm, root);
+  call_arguments<collective::broadcast, Comm> const arguments(comm, root);
   std::span<T> const to(both);
-  std::span<T const> const from = its.at(root) ? to : std::span<T>{};
-  return its.accept_whole(from, to, root);
+  std::span<T const> const from = arguments.at(root) ? to : std::span<T>{};
+  return arguments.accept_whole(from, to, root);
 }
 
 template <>
@@ -48,18 +48,18 @@ struct nothing_of {
 /// expect no message, and take the root's for the next broadcast.
 template <class T, class Comm, class Algorithm>
 void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
-  call_arguments<collective::broadcast, Comm> const its(comm);
+  call_arguments<collective::broadcast, Comm> const arguments(comm);
   nothing_of<T> here{};
-  if (its.at(root)) here.word = nothing_of<T>::expected;
+  if (arguments.at(root)) here.word = nothing_of<T>::expected;
   auto const both = one(here);
   try {
     broadcast_elements(comm, both, root, algorithm);
   } catch (mismatch_error const& e) {
-    its.refuse_empty_container(e.what());
+    arguments.refuse_empty_container(e.what());
   } catch (mpi_error const& e) {   // the MPI library's own collectives report it so
-    its.refuse_empty_container(e.what());
+    arguments.refuse_empty_container(e.what());
   }
-  if (here.word != nothing_of<T>::expected) its.refuse_empty_container("");
+  if (here.word != nothing_of<T>::expected) arguments.refuse_empty_container("");
 }
 
 /// The number of the root's elements.
@@ -70,10 +70,10 @@ struct number_of {
 };
 template <class T, class Comm>
 std::size_t number_at_root(Comm const& comm, std::size_t here, int root) {
-  number_of<T> its{here};
-  auto const both = one(its);
+  number_of<T> number{here};
+  auto const both = one(number);
   broadcast_elements(comm, both, root, automatic{});
-  return its.n;
+  return number.n;
 }
 
 }  // namespace detail
@@ -93,16 +93,16 @@ template <communicator Comm, detail::output_over<Comm> R, algorithm Algorithm = 
 void broadcast(Comm const& comm, R&& both, int root, Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<R>;
   if constexpr (!travels_as_bytes<T>) {
-    detail::call_arguments<collective::broadcast, Comm> const its(comm);
-    its.make_calls(2, [&] {
+    detail::call_arguments<collective::broadcast, Comm> const arguments(comm);
+    arguments.make_calls(2, [&] {
       std::size_t const n = detail::number_at_root<T>(comm, std::ranges::size(both), root);
-      detail::fill_empty(its, both, n);
-      its.require_size(std::ranges::size(both), n, "the range");
+      detail::fill_empty(arguments, both, n);
+      arguments.require_size(std::ranges::size(both), n, "the range");
       detail::broadcast_elements(comm, both, root, algorithm);
     });
   } else {
     auto accepted = detail::accept_broadcast(comm, both, root);
-    if (std::ranges::size(both) == 0 && !accepted.its.checked()) [[unlikely]]
+    if (std::ranges::size(both) == 0 && !accepted.call.checked()) [[unlikely]]
       return detail::broadcast_nothing<T>(comm, root, algorithm);
     accepted.make(detail::no_functor{}, algorithm);
   }
@@ -135,9 +135,10 @@ resized_container<R> resized(R& container) { return {container}; }
 template <communicator Comm, class R, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, resized_container<R> both, int root, Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<R>;
-  detail::call_arguments<collective::broadcast, Comm> const its(comm);
-  its.make_calls(2, [&] {
-    detail::with_size(its, both.elements, detail::number_at_root<T>(comm, std::ranges::size(both.elements), root));
+  detail::call_arguments<collective::broadcast, Comm> const arguments(comm);
+  arguments.make_calls(2, [&] {
+    detail::with_size(arguments, both.elements,
+                      detail::number_at_root<T>(comm, std::ranges::size(both.elements), root));
     detail::broadcast_elements(comm, both.elements, root, algorithm);
   });
 }

@@ -14,7 +14,7 @@
 #include "core/known_elements.hpp"
 
 struct colligo_request_object {
-  std::variant<colligo::request, colligo::persistent> its;
+  std::variant<colligo::request, colligo::persistent> call;
 };
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -62,11 +62,12 @@ int as_code(F f) {
 }
 
 /// Elements as C sees them.
-inline registered_element element_from(colligo_element const& its) {
-  return {static_cast<element const*>(its.moved), static_cast<element const*>(its.combined), its.context};
+inline registered_element element_from(colligo_element const& colligo_element) {
+  return {static_cast<element const*>(colligo_element.moved), static_cast<element const*>(colligo_element.combined),
+          colligo_element.context};
 }
-inline colligo_element element_for_c(registered_element const& its) {
-  return {&its.moved(), &its.combined(), its.context()};
+inline colligo_element element_for_c(registered_element const& registered_element) {
+  return {&registered_element.moved(), &registered_element.combined(), registered_element.context()};
 }
 /// Pointers and names as C++ sees them.
 template <class Byte>
@@ -78,10 +79,10 @@ inline std::string_view from_c(char const* algorithm) {
 }
 inline block_places places_from_c(ptrdiff_t const* counts, ptrdiff_t const* displacements, int p) {
   auto const n = static_cast<std::size_t>(p);
-  block_places its;
-  if (counts) its.counts = {counts, n};
-  if (displacements) its.displacements = {displacements, n};
-  return its;
+  block_places block_places;
+  if (counts) block_places.counts = {counts, n};
+  if (displacements) block_places.displacements = {displacements, n};
+  return block_places;
 }
 
 /// Makes a request, which is in *request only if that has succeeded.
@@ -90,12 +91,12 @@ int as_request(colligo_request* request, F make) {
   *request = nullptr;
   return as_code([&] {
     auto made = std::make_unique<colligo_request_object>();
-    made->its = make();
+    made->call = make();
     *request = made.release();
   });
 }
 inline void free_if_started(colligo_request* request) {
-  if (std::holds_alternative<colligo::request>((*request)->its)) delete std::exchange(*request, nullptr);
+  if (std::holds_alternative<colligo::request>((*request)->call)) delete std::exchange(*request, nullptr);
 }
 
 }  // namespace colligo
@@ -106,14 +107,15 @@ char colligo_in_place_storage[1];
 
 char const* colligo_error_text(void) { return colligo::detail::latest_error().c_str(); }
 
-int colligo_describe(colligo_description const* its, colligo_element* element) {
+int colligo_describe(colligo_description const* colligo_description, colligo_element* element) {
   return colligo::detail::as_code([&] {
-    colligo::byte_element described{its->size, its->alignment, nullptr, its->context, its->commutative != 0,
-                                    its->exact != 0};
+    colligo::byte_element described{
+        colligo_description->size,    colligo_description->alignment,        nullptr,
+        colligo_description->context, colligo_description->commutative != 0, colligo_description->exact != 0};
     // void const* and std::byte const* are passed alike.
-    described.combine = reinterpret_cast<decltype(described.combine)>(its->combine);
-    if (its->name) described.name = its->name;
-    if (its->functor) described.functor = its->functor;
+    described.combine = reinterpret_cast<decltype(described.combine)>(colligo_description->combine);
+    if (colligo_description->name) described.name = colligo_description->name;
+    if (colligo_description->functor) described.functor = colligo_description->functor;
     *element = colligo::detail::element_for_c(described);
   });
 }
@@ -128,7 +130,7 @@ int colligo_known_element(colligo_type type, colligo_op op, colligo_element* ele
 
 int colligo_wait(colligo_request* request) {
   if (*request == nullptr) return COLLIGO_SUCCESS;
-  int const code = colligo::detail::as_code([&] { std::visit([](auto& its) { its.wait(); }, (*request)->its); });
+  int const code = colligo::detail::as_code([&] { std::visit([](auto& call) { call.wait(); }, (*request)->call); });
   colligo::detail::free_if_started(request);
   return code;
 }
@@ -136,16 +138,16 @@ int colligo_test(colligo_request* request, int* complete) {
   *complete = 1;
   if (*request == nullptr) return COLLIGO_SUCCESS;
   int const code = colligo::detail::as_code([&] {
-    *complete = std::visit([](auto& its) { return its.test(); }, (*request)->its);
+    *complete = std::visit([](auto& call) { return call.test(); }, (*request)->call);
   });
   if (*complete) colligo::detail::free_if_started(request);
   return code;
 }
 int colligo_start(colligo_request request) {
   return colligo::detail::as_code([&] {
-    auto* const its = request ? std::get_if<colligo::persistent>(&request->its) : nullptr;
-    if (!its) throw colligo::argument_error("colligo: colligo_start: the request is not persistent");
-    its->start();
+    auto* const call = request ? std::get_if<colligo::persistent>(&request->call) : nullptr;
+    if (!call) throw colligo::argument_error("colligo: colligo_start: the request is not persistent");
+    call->start();
   });
 }
 int colligo_request_free(colligo_request* request) {

@@ -17,7 +17,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-template choice const& by_name<void>(endpoint& state, call const& its, std::string_view name,
+template choice const& by_name<void>(endpoint& state, call const& call, std::string_view name,
                                      policies_of_collective policies);
 template bool const plans_are_kept<void>;
 template void find_out<left_open::trees>(communicator_state& state, collective c, topology& known);

@@ -11,41 +11,41 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <class Door, class T>
-auto accept_gathering(Door const& its, blocks const& block, std::span<T const> from, std::span<T> to, int root) {
-  if (its.at(root)) {
-    its.require_size(to.size(), block.whole.size(), "the output");
-    its.require_disjoint(from, to);
+auto accept_gathering(Door const& arguments, blocks const& block, std::span<T const> from, std::span<T> to, int root) {
+  if (arguments.at(root)) {
+    arguments.require_size(to.size(), block.whole.size(), "the output");
+    arguments.require_disjoint(from, to);
   } else {
     to = {};
   }
-  return its.accept(block, from, block[its.rank()], to, {0, to.size()}, root);
+  return arguments.accept(block, from, block[arguments.rank()], to, {0, to.size()}, root);
 }
 /// In place: the root's own elements are at their place in the range; other ranks' ranges have their own elements
 /// alone.
 template <class Door, class T>
-auto accept_gathering(Door const& its, blocks const& block, std::span<T> both, int root) {
-  range const own = block[its.rank()];
-  its.require_size(both.size(), its.at(root) ? block.whole.size() : own.size(), "the range in place");
-  if (!its.at(root)) return its.accept(block, std::span<T const>(both), own, std::span<T>{}, {}, root);
-  return its.accept(block, stretch_of<T const>(both, own), own, both, block.whole, root);
+auto accept_gathering(Door const& arguments, blocks const& block, std::span<T> both, int root) {
+  range const own = block[arguments.rank()];
+  arguments.require_size(both.size(), arguments.at(root) ? block.whole.size() : own.size(), "the range in place");
+  if (!arguments.at(root)) return arguments.accept(block, std::span<T const>(both), own, std::span<T>{}, {}, root);
+  return arguments.accept(block, stretch_of<T const>(both, own), own, both, block.whole, root);
 }
 template <>
 struct calls<collective::gather> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-    call_arguments<collective::gather, Comm> const its(comm, root);
-    blocks const block = its.blocks_of(std::ranges::size(in));
-    if (its.at(root)) fill_empty(its, out, block.whole.size());
+    call_arguments<collective::gather, Comm> const arguments(comm, root);
+    blocks const block = arguments.blocks_of(std::ranges::size(in));
+    if (arguments.at(root)) fill_empty(arguments, out, block.whole.size());
     auto const [from, to] = spans(in, out);
-    return accept_gathering(its, block, from, to, root).template make<How>(no_functor{}, algorithm);
+    return accept_gathering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, int root, Algorithm const& algorithm = {}) {
-    call_arguments<collective::gather, Comm> const its(comm, root);
+    call_arguments<collective::gather, Comm> const arguments(comm, root);
     auto const both = span_of(in_place);
-    auto const n = its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size();
-    return accept_gathering(its, its.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
+    auto const n = arguments.at(root) ? both.size() / static_cast<std::size_t>(arguments.size()) : both.size();
+    return accept_gathering(arguments, arguments.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
   }
 };
 template <>
@@ -54,19 +54,19 @@ struct calls<collective::gatherv> {
             std::ranges::sized_range Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
-    call_arguments<collective::gatherv, Comm> const its(comm, root);
-    blocks const block = its.blocks_of(counts);
-    if (its.at(root)) fill_empty(its, out, block.whole.size());
+    call_arguments<collective::gatherv, Comm> const arguments(comm, root);
+    blocks const block = arguments.blocks_of(counts);
+    if (arguments.at(root)) fill_empty(arguments, out, block.whole.size());
     auto const [from, to] = spans(in, out);
-    its.require_size(from.size(), block[its.rank()].size(), "the input");
-    return accept_gathering(its, block, from, to, root).template make<How>(no_functor{}, algorithm);
+    arguments.require_size(from.size(), block[arguments.rank()].size(), "the input");
+    return accept_gathering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
-    call_arguments<collective::gatherv, Comm> const its(comm, root);
-    return accept_gathering(its, its.blocks_of(counts), span_of(both), root)
+    call_arguments<collective::gatherv, Comm> const arguments(comm, root);
+    return accept_gathering(arguments, arguments.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
 };
@@ -191,14 +191,14 @@ template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, Displs const& displs, int root,
              Algorithm const& algorithm = {}) {
   using T = std::ranges::range_value_t<In>;
-  detail::call_arguments<collective::gatherv, Comm> const its(comm);
-  its.make_calls(2, [&] {
-    if (its.at(root)) detail::require_displacements<collective::gatherv>(comm, sizes, displs);
+  detail::call_arguments<collective::gatherv, Comm> const arguments(comm);
+  arguments.make_calls(2, [&] {
+    if (arguments.at(root)) detail::require_displacements<collective::gatherv>(comm, sizes, displs);
     auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
     detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
     auto const gather = [&](std::span<T> to) { colligo::gatherv(comm, in, to, counts, root, algorithm); };
-    if (!its.at(root)) return gather({});
-    detail::gather_apart(its, out, counts, displs, gather);
+    if (!arguments.at(root)) return gather({});
+    detail::gather_apart(arguments, out, counts, displs, gather);
   });
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::pointer_to<T> Out,

@@ -17,7 +17,7 @@ namespace colligo::inline COLLIGO_MODE {
 template <communicator Comm, class T, std::size_t D>
 class halo_exchange {
  public:
-  explicit halo_exchange(std::shared_ptr<detail::halo_parts<T, D>> its) : parts(std::move(its)) {}
+  explicit halo_exchange(std::shared_ptr<detail::halo_parts<T, D>> made) : parts(std::move(made)) {}
   /// This rank's edges out, with their elements: those of all ranks together are the graph for record().
   std::vector<graph_edge> edges() const { return parts->edges_out(); }
 
@@ -27,21 +27,21 @@ class halo_exchange {
 namespace detail {
 
 template <made How, class Comm, class T, std::size_t D, class Algorithm>
-made_t<How> exchange_halo(halo_exchange<Comm, T, D> const& its, Algorithm const& algorithm) {
-  auto& parts = *its.parts;
+made_t<How> exchange_halo(halo_exchange<Comm, T, D> const& halo, Algorithm const& algorithm) {
+  auto& parts = *halo.parts;
   endpoint& state = parts.state();
   call_arguments<collective::exchange, Comm> const call(state);
   blocks const vector{.whole = {}, .parts = static_cast<int>(parts.edges().count), .edges = &parts.edges()};
   auto accepted = call.template accept<T>(vector, {}, {}, {}, {});
   values<std::byte> const field = parts.field();
-  accepted.its.in = {field.data, field.covers}, accepted.its.out = field, accepted.its.beyond = parts.packed();
+  accepted.call.in = {field.data, field.covers}, accepted.call.out = field, accepted.call.beyond = parts.packed();
   with_distribution const now(state, parts.number());
   if constexpr (How == made::at_once) {
     if (parts.packs()) call.attempt([&] { parts.pack(); });   // copies may allocate
     accepted.make(no_functor{}, algorithm);
     if (parts.packs()) parts.unpack();
   } else {
-    auto owned = accepted.template own<How, packing_halo<T, D>>(its.parts);
+    auto owned = accepted.template own<How, packing_halo<T, D>>(halo.parts);
     return accepted.template make_owning<How, no_functor>(std::move(owned), algorithm);
   }
 }
@@ -69,10 +69,11 @@ auto halo(grid<Comm, D> const& on, Field&& field, std::size_t width, corners whi
   static_assert(std::tuple_size_v<decltype(view.extents)> == D,
                 "colligo: a halo needs an array of as many dimensions as the grid of ranks");
   static_assert(detail::travels_over<T, Comm>, "colligo: elements of this type can not be sent");
-  detail::call_arguments<collective::exchange, Comm> const its(on.state());
+  detail::call_arguments<collective::exchange, Comm> const arguments(on.state());
   std::shared_ptr<detail::halo_parts<T, D>> parts;
-  its.attempt([&] {
-    std::string const where = detail::concat({"colligo: halo on rank ", its.rank(), " of ", its.size(), ": "});
+  arguments.attempt([&] {
+    std::string const where =
+        detail::concat({"colligo: halo on rank ", arguments.rank(), " of ", arguments.size(), ": "});
     if (width == 0) throw argument_error(where + "its width is 0");
     for (std::size_t d = 0; d < D; ++d) {
       if (view.strides[d] < 0)
@@ -92,19 +93,19 @@ auto halo(grid<Comm, D> const& on, Field&& field, std::size_t width, corners whi
 /// keep their values. Throws mismatch_error if neighbours' sides have different lengths, error if the communicator has
 /// been freed. A repeated call allocates nothing. Collective over the grid's communicator.
 template <communicator Comm, class T, std::size_t D, algorithm Algorithm = automatic>
-void exchange(halo_exchange<Comm, T, D> const& its, Algorithm const& algorithm = {}) {
-  detail::exchange_halo<detail::made::at_once>(its, algorithm);
+void exchange(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
+  detail::exchange_halo<detail::made::at_once>(declared, algorithm);
 }
 /// As a request: the elements at the border are packed now, and have to stay if they are not packed; the ghosts have
 /// their values when it is complete. Meanwhile the program may work on elements that are at no border.
 template <communicator Comm, class T, std::size_t D, algorithm Algorithm = automatic>
-[[nodiscard]] request iexchange(halo_exchange<Comm, T, D> const& its, Algorithm const& algorithm = {}) {
-  return detail::exchange_halo<detail::made::started>(its, algorithm);
+[[nodiscard]] request iexchange(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
+  return detail::exchange_halo<detail::made::started>(declared, algorithm);
 }
 /// As a persistent request, which packs at each start.
 template <communicator Comm, class T, std::size_t D, algorithm Algorithm = automatic>
-[[nodiscard]] persistent exchange_init(halo_exchange<Comm, T, D> const& its, Algorithm const& algorithm = {}) {
-  return detail::exchange_halo<detail::made::ready>(its, algorithm);
+[[nodiscard]] persistent exchange_init(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
+  return detail::exchange_halo<detail::made::ready>(declared, algorithm);
 }
 
 }  // namespace by_name

@@ -19,40 +19,40 @@ struct mpi_topology {
 // A template: units that do not use it do not compile it.
 template <class Lazy = void>
 mpi_topology topology_of(MPI_Comm comm, int rank) {
-  mpi_topology its;
+  mpi_topology found;
   int kind = MPI_UNDEFINED;
   check_mpi(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
   if (kind == MPI_DIST_GRAPH) {
     int in = 0, out = 0, weighted = 0;
     check_mpi(MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted), "MPI_Dist_graph_neighbors_count");
-    its.sources.resize(static_cast<std::size_t>(in)), its.targets.resize(static_cast<std::size_t>(out));
-    std::vector<int> in_weights(its.sources.size() + 1), out_weights(its.targets.size() + 1);
-    check_mpi(MPI_Dist_graph_neighbors(comm, in, its.sources.data(), in_weights.data(), out, its.targets.data(),
+    found.sources.resize(static_cast<std::size_t>(in)), found.targets.resize(static_cast<std::size_t>(out));
+    std::vector<int> in_weights(found.sources.size() + 1), out_weights(found.targets.size() + 1);
+    check_mpi(MPI_Dist_graph_neighbors(comm, in, found.sources.data(), in_weights.data(), out, found.targets.data(),
                                        out_weights.data()), "MPI_Dist_graph_neighbors");
   } else if (kind == MPI_GRAPH) {
     int count = 0;
     check_mpi(MPI_Graph_neighbors_count(comm, rank, &count), "MPI_Graph_neighbors_count");
-    its.sources.resize(static_cast<std::size_t>(count));
-    check_mpi(MPI_Graph_neighbors(comm, rank, count, its.sources.data()), "MPI_Graph_neighbors");
-    its.targets = its.sources;
+    found.sources.resize(static_cast<std::size_t>(count));
+    check_mpi(MPI_Graph_neighbors(comm, rank, count, found.sources.data()), "MPI_Graph_neighbors");
+    found.targets = found.sources;
   } else if (kind == MPI_CART) {
-    its.is_grid = true;
+    found.is_grid = true;
     int axes = 0;
     check_mpi(MPI_Cartdim_get(comm, &axes), "MPI_Cartdim_get");
     for (int axis = 0; axis < axes; ++axis) {
       int low = MPI_PROC_NULL, high = MPI_PROC_NULL;
       check_mpi(MPI_Cart_shift(comm, axis, 1, &low, &high), "MPI_Cart_shift");
-      int const first = static_cast<int>(its.sources.size());
+      int const first = static_cast<int>(found.sources.size());
       for (int const peer : {low, high})
-        if (peer != MPI_PROC_NULL) its.sources.push_back(peer);
+        if (peer != MPI_PROC_NULL) found.sources.push_back(peer);
       // What goes to the lower neighbour comes from that one's higher neighbour.
-      for (int place = static_cast<int>(its.sources.size()); place-- > first;) its.order.push_back(place);
+      for (int place = static_cast<int>(found.sources.size()); place-- > first;) found.order.push_back(place);
     }
-    its.targets = its.sources;
+    found.targets = found.sources;
   } else {
     throw argument_error("colligo: neighbours_of: the communicator has no topology");
   }
-  return its;
+  return found;
 }
 
 }  // namespace detail
@@ -67,9 +67,9 @@ namespace by_name {
 template <communicator Comm>
   requires std::convertible_to<Comm const&, MPI_Comm>
 neighbours<Comm> neighbours_of(Comm const& comm) {
-  auto const its = detail::topology_of(static_cast<MPI_Comm>(comm), comm.rank());
-  if (!its.is_grid) return neighbours<Comm>(comm, its.sources, its.targets);
-  return neighbours<Comm>(state_of<Comm>::open(comm), its.sources, its.targets, its.order);
+  auto const found = detail::topology_of(static_cast<MPI_Comm>(comm), comm.rank());
+  if (!found.is_grid) return neighbours<Comm>(comm, found.sources, found.targets);
+  return neighbours<Comm>(state_of<Comm>::open(comm), found.sources, found.targets, found.order);
 }
 
 }  // namespace by_name

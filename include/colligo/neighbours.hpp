@@ -38,14 +38,15 @@ struct first_lonely {
 /// The number of edges from or to each rank. If one is no rank, throws argument_error, and the others hear of it.
 template <class Comm, class Ranks>
 std::vector<int> counted_by_rank(Comm const& comm, Ranks const& ranks, char const* which) {
-  call_arguments<collective::all_to_all, Comm> const its(comm);
+  call_arguments<collective::all_to_all, Comm> const arguments(comm);
   std::vector<int> counts;
-  its.attempt([&] {
-    counts.resize(static_cast<std::size_t>(its.size()));
+  arguments.attempt([&] {
+    counts.resize(static_cast<std::size_t>(arguments.size()));
     for (auto const rank : ranks) {
-      if (std::cmp_less(rank, 0) || std::cmp_greater_equal(rank, its.size()))
-        throw argument_error(concat({"colligo: neighbours on rank ", its.rank(), " of ", its.size(), ": among the ",
-                                     which, " is ", std::to_string(rank), ", ranks are 0 to ", its.size() - 1}));
+      if (std::cmp_less(rank, 0) || std::cmp_greater_equal(rank, arguments.size()))
+        throw argument_error(
+            concat({"colligo: neighbours on rank ", arguments.rank(), " of ", arguments.size(), ": among the ", which,
+                    " is ", std::to_string(rank), ", ranks are 0 to ", arguments.size() - 1}));
       ++counts[static_cast<std::size_t>(rank)];
     }
   });
@@ -53,22 +54,22 @@ std::vector<int> counted_by_rank(Comm const& comm, Ranks const& ranks, char cons
 }
 
 template <class Ranks>
-std::vector<int> as_ranks(Ranks const& its) {
+std::vector<int> as_ranks(Ranks const& given) {
   std::vector<int> ranks;
-  for (auto const rank : its) ranks.push_back(static_cast<int>(rank));
+  for (auto const rank : given) ranks.push_back(static_cast<int>(rank));
   return ranks;
 }
 
 /// Throws mismatch_error on all ranks unless each edge is known to both of its ends.
 template <class Comm>
 void require_matching(Comm const& comm, std::vector<int> const& in, std::vector<int> const& out) {
-  call_arguments<collective::all_to_all, Comm> const its(comm);
+  call_arguments<collective::all_to_all, Comm> const arguments(comm);
   std::vector<int> theirs;
-  its.attempt([&] { theirs.resize(in.size()); });
+  arguments.attempt([&] { theirs.resize(in.size()); });
   colligo::all_to_all(comm, out, theirs);
   lonely_edges mine;
   for (std::size_t r = in.size(); r-- > 0;)
-    if (in[r] != theirs[r]) mine = {its.rank(), static_cast<int>(r), in[r], theirs[r]};
+    if (in[r] != theirs[r]) mine = {arguments.rank(), static_cast<int>(r), in[r], theirs[r]};
   lonely_edges const all = colligo::all_reduce(comm, mine, first_lonely{});
   if (all.at == -1) return;
   auto const edges = [](int n) { return n == 1 ? std::string("an edge") : concat({n, " edges"}); };
@@ -80,8 +81,8 @@ void require_matching(Comm const& comm, std::vector<int> const& in, std::vector<
 /// The sources, when all is checked.
 template <class Comm, class Sources, class Targets>
 std::vector<int> matching(Comm const& comm, Sources const& sources, Targets const& targets) {
-  call_arguments<collective::all_to_all, Comm> const its(comm);
-  return its.make_calls(2, [&] {
+  call_arguments<collective::all_to_all, Comm> const arguments(comm);
+  return arguments.make_calls(2, [&] {
     auto const in = counted_by_rank(comm, sources, "sources");
     auto const out = counted_by_rank(comm, targets, "targets");
     require_matching(comm, in, out);
@@ -149,44 +150,44 @@ struct graph_calls<collective::all_to_all_v> {
             std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Counts const& counts, Out&& out,
                           OutCounts const& out_counts, Algorithm const& algorithm = {}) {
-    graph_arguments<Comm> const its(over.edges(), "all_to_all_v over neighbours");
-    its.set_blocks(counts, out_counts);
-    fill_empty(its, out, its.edges().elements_in());
+    graph_arguments<Comm> const arguments(over.edges(), "all_to_all_v over neighbours");
+    arguments.set_blocks(counts, out_counts);
+    fill_empty(arguments, out, arguments.edges().elements_in());
     auto const [from, to] = spans(in, out);
-    return its.template make<How>(from, to, algorithm);
+    return arguments.template make<How>(from, to, algorithm);
   }
 };
 template <>
 struct graph_calls<collective::all_to_all> {
   template <made How, class Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-    graph_arguments<Comm> const its(over.edges(), "all_to_all over neighbours");
+    graph_arguments<Comm> const arguments(over.edges(), "all_to_all over neighbours");
     std::size_t const k = over.out_degree(), l = over.in_degree();
     std::size_t const n = k != 0 ? std::ranges::size(in) / k : l != 0 ? std::ranges::size(out) / l : 0;
-    its.set_blocks(equal_counts{k, n}, equal_counts{l, n});
-    fill_empty(its, out, l * n);
+    arguments.set_blocks(equal_counts{k, n}, equal_counts{l, n});
+    fill_empty(arguments, out, l * n);
     auto const [from, to] = spans(in, out);
-    return its.template make<How>(from, to, algorithm);
+    return arguments.template make<How>(from, to, algorithm);
   }
 };
 template <>
 struct graph_calls<collective::all_gather> {
   template <made How, class Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-    graph_arguments<Comm> const its(over.edges(), "all_gather over neighbours");
+    graph_arguments<Comm> const arguments(over.edges(), "all_gather over neighbours");
     std::size_t const k = over.out_degree(), l = over.in_degree(), n = std::ranges::size(in);
-    its.set_blocks(equal_counts{k, n}, equal_counts{l, n}, true);
-    fill_empty(its, out, l * n);
+    arguments.set_blocks(equal_counts{k, n}, equal_counts{l, n}, true);
+    fill_empty(arguments, out, l * n);
     auto const [from, to] = spans(in, out);
-    return its.template make<How>(from.first(its.edges().elements_out()), to, algorithm);
+    return arguments.template make<How>(from.first(arguments.edges().elements_out()), to, algorithm);
   }
 };
 
 /// Combines what neighbours have sent when all has come, in the order of ranks; several edges from one rank in theirs.
 template <class T, class Op>
 struct combining_neighbours final : owned_functor<no_functor> {
-  combining_neighbours(graph const& edges, std::span<T> result, Op its)
-      : owned_functor<no_functor>(no_functor{}), functor(std::move(its)), received(edges.in_degree() * result.size()),
+  combining_neighbours(graph const& edges, std::span<T> result, Op f)
+      : owned_functor<no_functor>(no_functor{}), functor(std::move(f)), received(edges.in_degree() * result.size()),
         out(result) {
     auto const from = edges.peers(false);
     for (std::size_t i = 0; i < from.size(); ++i) places.push_back(i);
@@ -210,20 +211,20 @@ struct combining_neighbours final : owned_functor<no_functor> {
 template <made How, class Comm, class T, class Counts, class Op, class Algorithm>
 made_t<How> make_reduce(neighbours<Comm> const& over, char const* name, std::span<T const> in, Counts const& counts,
                         bool shared, std::span<T> out, Op&& op, Algorithm const& algorithm) {
-  graph_arguments<Comm> const its(over.edges(), name);
-  its.set_blocks(counts, equal_counts{over.in_degree(), out.size()}, shared);
-  its.require_disjoint(in, out, name);
+  graph_arguments<Comm> const arguments(over.edges(), name);
+  arguments.set_blocks(counts, equal_counts{over.in_degree(), out.size()}, shared);
+  arguments.require_disjoint(in, out, name);
   owner<combining_neighbours<T, std::decay_t<Op>>> owned;
-  its.template attempt<How>([&] {
+  arguments.template attempt<How>([&] {
     owned = make_owner<combining_neighbours<T, std::decay_t<Op>>>(over.edges(), out, std::forward<Op>(op));
   });
   std::span<T> const received = owned->received;
-  std::span<T const> const sent = shared ? in.first(its.edges().elements_out()) : in;
+  std::span<T const> const sent = shared ? in.first(arguments.edges().elements_out()) : in;
   if constexpr (How == made::at_once) {
-    its.template make<How>(sent, received, algorithm);
+    arguments.template make<How>(sent, received, algorithm);
     owned->finish();
   } else {
-    return its.template make_owning<How>(sent, received, std::move(owned), algorithm);
+    return arguments.template make_owning<How>(sent, received, std::move(owned), algorithm);
   }
 }
 
@@ -252,15 +253,15 @@ struct graph_calls<collective::reduce_scatter> {
 };
 
 template <collective C, made How, class Comm, class... Arguments>
-concept accepted_over_graph = requires(neighbours<Comm> const& over, Arguments&&... its) {
-  graph_calls<C>::template make<How>(over, static_cast<Arguments&&>(its)...);
+concept accepted_over_graph = requires(neighbours<Comm> const& over, Arguments&&... given) {
+  graph_calls<C>::template make<How>(over, static_cast<Arguments&&>(given)...);
 };
 
 #define COLLIGO_OVER_GRAPH(attribute, name, what, how)                                                               \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::accepted_over_graph<collective::what, detail::made::how, Comm, Arguments...>                    \
-  attribute detail::made_t<detail::made::how> name(neighbours<Comm> const& over, Arguments&&... its) {               \
-    return detail::graph_calls<collective::what>::make<detail::made::how>(over, static_cast<Arguments&&>(its)...);   \
+  attribute detail::made_t<detail::made::how> name(neighbours<Comm> const& over, Arguments&&... given) {             \
+    return detail::graph_calls<collective::what>::make<detail::made::how>(over, static_cast<Arguments&&>(given)...); \
   }
 #define COLLIGO_CALLS_OVER_GRAPH(name, what)                                                                         \
   COLLIGO_OVER_GRAPH([[nodiscard]], i##name, what, started)                                                          \

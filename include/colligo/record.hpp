@@ -89,8 +89,8 @@ schedule record(Algorithm const& algorithm, int p, std::span<graph_edge const> e
   std::size_t longest = 0;
   for (int r = 0; r < p; ++r) {
     longest = std::max(longest, detail::place_edges(r, p, edges, placed));
-    edge_list const its{placed.data(), placed.size()};
-    ranks.push_back(steps(r, {.whole = {}, .parts = static_cast<int>(its.count), .edges = &its}));
+    edge_list const of_rank{placed.data(), placed.size()};
+    ranks.push_back(steps(r, {.whole = {}, .parts = static_cast<int>(of_rank.count), .edges = &of_rank}));
   }
   return schedule(collective::exchange, longest, std::move(ranks));
 }

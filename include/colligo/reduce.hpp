@@ -14,23 +14,23 @@ struct calls<collective::reduce> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
-    call_arguments<collective::reduce, Comm> const its(comm, root);
-    if (its.at(root)) fill_empty(its, out, std::ranges::size(in));
+    call_arguments<collective::reduce, Comm> const arguments(comm, root);
+    if (arguments.at(root)) fill_empty(arguments, out, std::ranges::size(in));
     auto [from, to] = spans(in, out);
-    if (its.at(root)) {
-      its.require_size(to.size(), from.size(), "the output");
-      its.require_disjoint(from, to);
+    if (arguments.at(root)) {
+      arguments.require_size(to.size(), from.size(), "the output");
+      arguments.require_disjoint(from, to);
     } else {
       to = {};
     }
-    return its.accept_whole(from, to, root).template make<How>(std::forward<Op>(op), algorithm);
+    return arguments.accept_whole(from, to, root).template make<How>(std::forward<Op>(op), algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, functor_in_place<Both> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Op&& op, int root, Algorithm const& algorithm = {}) {
-    call_arguments<collective::reduce, Comm> const its(comm, root);
-    auto const from = span_for<Op>(both), to = its.at(root) ? from : from.first(0);
-    return its.accept_whole(constant(from), to, root).template make<How>(std::forward<Op>(op), algorithm);
+    call_arguments<collective::reduce, Comm> const arguments(comm, root);
+    auto const from = span_for<Op>(both), to = arguments.at(root) ? from : from.first(0);
+    return arguments.accept_whole(constant(from), to, root).template make<How>(std::forward<Op>(op), algorithm);
   }
 };
 

@@ -10,11 +10,11 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <class Door, class T>
-auto accept_reducing(Door const& its, blocks const& block, std::span<T const> from, std::span<T> to) {
-  its.require_size(from.size(), block.whole.size(), "the input");
-  its.require_size(to.size(), block[its.rank()].size(), "the output");
-  its.require_disjoint(from, to);
-  return its.accept(block, from, block.whole, to, block[its.rank()]);
+auto accept_reducing(Door const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
+  arguments.require_size(from.size(), block.whole.size(), "the input");
+  arguments.require_size(to.size(), block[arguments.rank()].size(), "the output");
+  arguments.require_disjoint(from, to);
+  return arguments.accept(block, from, block.whole, to, block[arguments.rank()]);
 }
 template <>
 struct calls<collective::reduce_scatter> {
@@ -22,9 +22,10 @@ struct calls<collective::reduce_scatter> {
             std::ranges::sized_range Counts, functor_of<How, Out> Op, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                           Algorithm const& algorithm = {}) {
-    call_arguments<collective::reduce_scatter, Comm> const its(comm);
+    call_arguments<collective::reduce_scatter, Comm> const arguments(comm);
     auto const [from, to] = spans(in, out);
-    return accept_reducing(its, its.blocks_of(counts), from, to).template make<How>(std::forward<Op>(op), algorithm);
+    return accept_reducing(arguments, arguments.blocks_of(counts), from, to)
+        .template make<How>(std::forward<Op>(op), algorithm);
   }
 };
 template <>
@@ -32,9 +33,9 @@ struct calls<collective::reduce_scatter_block> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-    call_arguments<collective::reduce_scatter_block, Comm> const its(comm);
+    call_arguments<collective::reduce_scatter_block, Comm> const arguments(comm);
     auto const [from, to] = spans(in, out);
-    return accept_reducing(its, its.blocks_of(to.size()), from, to)
+    return accept_reducing(arguments, arguments.blocks_of(to.size()), from, to)
         .template make<How>(std::forward<Op>(op), algorithm);
   }
 };

@@ -25,8 +25,8 @@ void combine_with_init(bool first, initial_value const& with, std::span<T> to, O
 }
 template <class T, class Op>
 struct owned_scan final : owned_functor<Op> {
-  owned_scan(Op its, T const& left, std::span<T> to, bool first)
-      : owned_functor<Op>(std::move(its)), init_(left), to_(to), first_(first) {}
+  owned_scan(Op functor, T const& left, std::span<T> to, bool first)
+      : owned_functor<Op>(std::move(functor)), init_(left), to_(to), first_(first) {}
   initial_value initial{&init_};
 
   void begin() override { initial.is_in_result = false; }
@@ -59,18 +59,19 @@ struct calls<collective::exclusive_scan> {
 
  private:
   template <made How, class Accepted, class T, class Op, class Algorithm>
-  static made_t<How> make_with_init(Accepted its, std::span<T> to, T const& init, Op&& op, Algorithm const& algorithm) {
-    bool const first = its.state.rank() == 0;
+  static made_t<How> make_with_init(Accepted accepted, std::span<T> to, T const& init, Op&& op,
+                                    Algorithm const& algorithm) {
+    bool const first = accepted.state.rank() == 0;
     if constexpr (How == made::at_once) {
       initial_value initial{&init};
-      its.its.init = &initial;
-      its.make(op, algorithm);
+      accepted.call.init = &initial;
+      accepted.make(op, algorithm);
       combine_with_init(first, initial, to, op);
     } else {
       using functor = std::decay_t<Op>;
-      auto owned = its.template own<How, owned_scan<T, functor>>(std::forward<Op>(op), init, to, first);
-      its.its.init = &owned->initial;
-      return its.template make_owning<How, functor>(std::move(owned), algorithm);
+      auto owned = accepted.template own<How, owned_scan<T, functor>>(std::forward<Op>(op), init, to, first);
+      accepted.call.init = &owned->initial;
+      return accepted.template make_owning<How, functor>(std::move(owned), algorithm);
     }
   }
 };
@@ -170,10 +171,10 @@ template <communicator Comm, class T, class Op = detail::overloaded<T>, algorith
   requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
 T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result{};
-  auto its = detail::call_arguments<collective::exclusive_scan, Comm>(comm).accept_whole(detail::one(value),
-                                                                                         detail::one(result));
-  its.make(op, algorithm);
-  return its.state.rank() == 0 ? T{} : result;
+  auto accepted = detail::call_arguments<collective::exclusive_scan, Comm>(comm).accept_whole(detail::one(value),
+                                                                                              detail::one(result));
+  accepted.make(op, algorithm);
+  return accepted.state.rank() == 0 ? T{} : result;
 }
 
 }  // namespace by_name

@@ -11,21 +11,21 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <class Door, class T>
-auto accept_scattering(Door const& its, blocks const& block, std::span<T const> from, std::span<T> to, int root) {
-  if (its.at(root)) {
-    its.require_size(from.size(), block.whole.size(), "the input");
-    its.require_disjoint(from, to);
+auto accept_scattering(Door const& arguments, blocks const& block, std::span<T const> from, std::span<T> to, int root) {
+  if (arguments.at(root)) {
+    arguments.require_size(from.size(), block.whole.size(), "the input");
+    arguments.require_disjoint(from, to);
   } else {
     from = {};
   }
-  return its.accept(block, from, {0, from.size()}, to, block[its.rank()], root);
+  return arguments.accept(block, from, {0, from.size()}, to, block[arguments.rank()], root);
 }
 /// Calls f(all ranks' counts, the output) for ranks that know only their own count, sizes[rank].
 template <class Comm, class Sizes, class T, class F>
 void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, F f) {
-  call_arguments<collective::scatterv, Comm> const its(comm);
-  auto const mine = static_cast<std::size_t>(sizes[static_cast<std::size_t>(its.rank())]);
-  its.make_calls(2, [&] {
+  call_arguments<collective::scatterv, Comm> const arguments(comm);
+  auto const mine = static_cast<std::size_t>(sizes[static_cast<std::size_t>(arguments.rank())]);
+  arguments.make_calls(2, [&] {
     auto const counts = counts_of_ranks(comm, mine);
     require_counts<collective::scatterv>(comm, sizes, counts, root);
     f(counts, std::span(out, mine));
@@ -35,28 +35,28 @@ void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, 
 /// In place: the root's own elements stay at their place in the range; other ranks' ranges are for their own elements
 /// alone.
 template <class Door, class T>
-auto accept_scattering(Door const& its, blocks const& block, std::span<T> both, int root) {
-  range const own = block[its.rank()];
-  its.require_size(both.size(), its.at(root) ? block.whole.size() : own.size(), "the range in place");
-  if (!its.at(root)) return its.accept(block, std::span<T const>{}, {}, both, own, root);
-  return its.accept(block, std::span<T const>(both), block.whole, stretch_of(both, own), own, root);
+auto accept_scattering(Door const& arguments, blocks const& block, std::span<T> both, int root) {
+  range const own = block[arguments.rank()];
+  arguments.require_size(both.size(), arguments.at(root) ? block.whole.size() : own.size(), "the range in place");
+  if (!arguments.at(root)) return arguments.accept(block, std::span<T const>{}, {}, both, own, root);
+  return arguments.accept(block, std::span<T const>(both), block.whole, stretch_of(both, own), own, root);
 }
 template <>
 struct calls<collective::scatter> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
-    call_arguments<collective::scatter, Comm> const its(comm, root);
+    call_arguments<collective::scatter, Comm> const arguments(comm, root);
     auto const [from, to] = spans(in, out);
-    return accept_scattering(its, its.blocks_of(to.size()), from, to, root)
+    return accept_scattering(arguments, arguments.blocks_of(to.size()), from, to, root)
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, int root, Algorithm const& algorithm = {}) {
-    call_arguments<collective::scatter, Comm> const its(comm, root);
+    call_arguments<collective::scatter, Comm> const arguments(comm, root);
     auto const both = span_of(in_place);
-    auto const n = its.at(root) ? both.size() / static_cast<std::size_t>(its.size()) : both.size();
-    return accept_scattering(its, its.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
+    auto const n = arguments.at(root) ? both.size() / static_cast<std::size_t>(arguments.size()) : both.size();
+    return accept_scattering(arguments, arguments.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
   }
 };
 template <>
@@ -65,18 +65,18 @@ struct calls<collective::scatterv> {
             output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                           Algorithm const& algorithm = {}) {
-    call_arguments<collective::scatterv, Comm> const its(comm, root);
+    call_arguments<collective::scatterv, Comm> const arguments(comm, root);
     auto const [from, to] = spans(in, out);
-    blocks const block = its.blocks_of(counts);
-    its.require_size(to.size(), block[its.rank()].size(), "the output");
-    return accept_scattering(its, block, from, to, root).template make<How>(no_functor{}, algorithm);
+    blocks const block = arguments.blocks_of(counts);
+    arguments.require_size(to.size(), block[arguments.rank()].size(), "the output");
+    return accept_scattering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
-    call_arguments<collective::scatterv, Comm> const its(comm, root);
-    return accept_scattering(its, its.blocks_of(counts), span_of(both), root)
+    call_arguments<collective::scatterv, Comm> const arguments(comm, root);
+    return accept_scattering(arguments, arguments.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
 };
@@ -206,24 +206,24 @@ template <communicator Comm, class T, std::ranges::sized_range Sizes, std::range
           std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Displs const& displs, T* out, N n, int root,
               Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::scatterv, Comm> const its(comm);
-  its.make_calls(2, [&] {
+  detail::call_arguments<collective::scatterv, Comm> const arguments(comm);
+  arguments.make_calls(2, [&] {
     auto const to = detail::counted<collective::scatterv>(comm, out, n);
-    if (its.at(root)) detail::require_displacements<collective::scatterv>(comm, sizes, displs);
+    if (arguments.at(root)) detail::require_displacements<collective::scatterv>(comm, sizes, displs);
     auto const counts = detail::counts_of_ranks(comm, to.size());
     detail::require_counts<collective::scatterv>(comm, sizes, counts, root);
     auto const scatter = [&](std::span<T const> from) { colligo::scatterv(comm, from, counts, to, root, algorithm); };
-    if (!its.at(root)) return scatter({});
-    detail::scatter_apart(its, in, counts, displs, scatter);
+    if (!arguments.at(root)) return scatter({});
+    detail::scatter_apart(arguments, in, counts, displs, scatter);
   });
 }
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Sizes,
           std::ranges::sized_range Displs, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& displs,
               std::ranges::range_value_t<In>* out, N n, int root, Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::scatterv, Comm> const its(comm);
-  its.make_calls(2, [&] {
-    if (its.at(root)) {
+  detail::call_arguments<collective::scatterv, Comm> const arguments(comm);
+  arguments.make_calls(2, [&] {
+    if (arguments.at(root)) {
       detail::require_displacements<collective::scatterv>(comm, sizes, displs);
       detail::require_room<collective::scatterv>(comm, in, detail::extent_of(sizes, displs), "the input");
     }

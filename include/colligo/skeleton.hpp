@@ -43,16 +43,16 @@ namespace by_name {
 template <communicator Comm, class Archive, algorithm Algorithm = automatic>
   requires(detail::written_archive<Archive> || detail::read_archive<Archive>)
 void broadcast(Comm const& comm, Archive& archive, int root, Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::broadcast, Comm> const its(comm);
+  detail::call_arguments<collective::broadcast, Comm> const arguments(comm);
   auto& bytes = detail::bytes_in(archive);
   auto const length = [&] { return static_cast<std::size_t>(bytes.size()); };
-  std::size_t n = its.at(root) ? length() : 0;
-  its.make_calls(2, [&] {
+  std::size_t n = arguments.at(root) ? length() : 0;
+  arguments.make_calls(2, [&] {
     colligo::broadcast(comm, n, root);
     if constexpr (detail::read_archive<Archive>) {
-      if (!its.at(root)) its.attempt([&] { bytes.resize(n); });
+      if (!arguments.at(root)) arguments.attempt([&] { bytes.resize(n); });
     }
-    its.require_size(length(), n, "what this rank, which is not the root, has written");
+    arguments.require_size(length(), n, "what this rank, which is not the root, has written");
     // Nothing is written to the root's.
     auto* const first = static_cast<char*>(const_cast<void*>(static_cast<void const*>(bytes.address())));
     std::span const all(first, n);
@@ -64,17 +64,17 @@ void broadcast(Comm const& comm, Archive& archive, int root, Algorithm const& al
 template <communicator Comm, class T, algorithm Algorithm = automatic>
 void broadcast(Comm const& comm, boost::mpi::skeleton_proxy<T> const& shape, int root,
                Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::broadcast, Comm> const its(comm);
-  if (its.at(root)) {
+  detail::call_arguments<collective::broadcast, Comm> const arguments(comm);
+  if (arguments.at(root)) {
     std::optional<typename detail::skeletons_of<T>::written> archive;
-    its.make_calls(2, [&] {
-      its.attempt([&] { archive.emplace(MPI_COMM_SELF) << shape.object; });
+    arguments.make_calls(2, [&] {
+      arguments.attempt([&] { archive.emplace(MPI_COMM_SELF) << shape.object; });
       colligo::broadcast(comm, *archive, root, algorithm);
     });
   } else {
     std::optional<typename detail::skeletons_of<T>::read> archive;
-    its.make_calls(2, [&] {
-      its.attempt([&] { archive.emplace(MPI_COMM_SELF); });
+    arguments.make_calls(2, [&] {
+      arguments.attempt([&] { archive.emplace(MPI_COMM_SELF); });
       colligo::broadcast(comm, *archive, root, algorithm);
     });
     *archive >> shape.object;
@@ -85,19 +85,19 @@ void broadcast(Comm const& comm, boost::mpi::skeleton_proxy<T> const& shape, int
 template <communicator Comm, class Content, algorithm Algorithm = automatic>
   requires std::is_same_v<Content, boost::mpi::content>
 void broadcast(Comm const& comm, Content const& values, int root, Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::broadcast, Comm> const its(comm);
+  detail::call_arguments<collective::broadcast, Comm> const arguments(comm);
   MPI_Datatype const type = values.get_mpi_datatype();
   int n = 0, at = 0;
   detail::check_mpi(MPI_Pack_size(1, type, MPI_COMM_SELF, &n), "MPI_Pack_size");
-  its.require_count(n);   // MPI's are int
+  arguments.require_count(n);   // MPI's are int
   std::vector<char> packed;
-  its.attempt([&] {
+  arguments.attempt([&] {
     packed.resize(static_cast<std::size_t>(n));
-    if (its.at(root))
+    if (arguments.at(root))
       detail::check_mpi(MPI_Pack(MPI_BOTTOM, 1, type, packed.data(), n, &at, MPI_COMM_SELF), "MPI_Pack");
   });
   colligo::broadcast(comm, packed, root, algorithm);
-  if (!its.at(root))
+  if (!arguments.at(root))
     detail::check_mpi(MPI_Unpack(packed.data(), n, &at, MPI_BOTTOM, 1, type, MPI_COMM_SELF), "MPI_Unpack");
 }
 

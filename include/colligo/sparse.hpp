@@ -58,9 +58,9 @@ struct state_of_list {
 
 /// What is wrong with a rank's list; `who` is the subject of the sentence.
 template <class Lazy = void>
-std::string words_of(mistake_of_list const& its, std::string const& who) {
-  std::string const first = std::to_string(its.first), second = std::to_string(its.second);
-  switch (its.what) {
+std::string words_of(mistake_of_list const& mistake, std::string const& who) {
+  std::string const first = std::to_string(mistake.first), second = std::to_string(mistake.second);
+  switch (mistake.what) {
     case mistake_of_list::unequal: return who + " has " + first + " indices and " + second + " values";
     case mistake_of_list::negative: return who + " has a negative index, " + first;
     case mistake_of_list::beyond: return who + " has the index " + first + ", but the vector ends at " + second;
@@ -71,16 +71,16 @@ std::string words_of(mistake_of_list const& its, std::string const& who) {
 
 /// The states of all ranks, if all lists are valid. Otherwise all ranks throw.
 template <collective C, class Comm, class T, class Index>
-std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> const& its, sparse_form form) {
+std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> const& list, sparse_form form) {
   call_arguments<collective::all_gather, Comm> const here(comm);
   std::vector<state_of_list> states;
   here.attempt([&] { states.resize(static_cast<std::size_t>(here.size())); });
-  state_of_list mine{mistake_in(its), its.length, 0, static_cast<std::int64_t>(its.indices.size()),
+  state_of_list mine{mistake_in(list), list.length, 0, static_cast<std::int64_t>(list.indices.size()),
                      static_cast<std::int64_t>(form), {}};
-  if (std::size_t const n = its.indices.size(); mine.mistake.what == mistake_of_list::none && n != 0) {
-    mine.end = static_cast<std::int64_t>(its.indices[n - 1]) + 1;
+  if (std::size_t const n = list.indices.size(); mine.mistake.what == mistake_of_list::none && n != 0) {
+    mine.end = static_cast<std::int64_t>(list.indices[n - 1]) + 1;
     for (std::size_t i = 0; i < mine.samples.size(); ++i)
-      mine.samples[i] = static_cast<std::int64_t>(its.indices[i * n / mine.samples.size()]);
+      mine.samples[i] = static_cast<std::int64_t>(list.indices[i * n / mine.samples.size()]);
   }
   colligo::all_gather(comm, one(mine), states);
   auto const call = [&] {   // no allocation here unless all ranks throw
@@ -98,7 +98,7 @@ std::vector<state_of_list> states_of(Comm const& comm, sparse_range<T, Index> co
       throw mismatch_error(call() + "rank " + std::to_string(r) + " and rank 0 pass different " +
                            (theirs.form != states[0].form ? "forms" : "lengths of the vector"));
   }
-  if (its.length < 0) {
+  if (list.length < 0) {
     std::int64_t end = 0;
     for (state_of_list const& theirs : states) end = std::max(end, theirs.end);
     for (state_of_list& theirs : states) theirs.length = end;
@@ -115,9 +115,9 @@ bool are_blocks_less(std::span<state_of_list const> states, bool to_all) {
   double const p = static_cast<double>(states.size()), n = static_cast<double>(states[0].length);
   if (n == 0) return false;
   double longest = 0, missing = 1;
-  for (state_of_list const& its : states) {
-    longest = std::max(longest, static_cast<double>(its.count));
-    missing *= 1 - static_cast<double>(its.count) / n;
+  for (state_of_list const& state : states) {
+    longest = std::max(longest, static_cast<double>(state.count));
+    missing *= 1 - static_cast<double>(state.count) / n;
   }
   double const passes = ceil_lg(static_cast<int>(states.size())), sent = (p - 1) / p, result = (1 - missing) * n;
   double const further = (to_all ? 6 : 3) * passes * typical.alpha / typical.beta;   // all calls but one
@@ -136,27 +136,27 @@ std::vector<std::int64_t> cut_by_samples(std::span<state_of_list const> states) 
   };
   std::vector<sample> all;
   double sum = 0;
-  for (state_of_list const& its : states)
-    for (std::int64_t const index : its.samples) {
-      double const weight = static_cast<double>(its.count);
-      if (its.count != 0) all.push_back({index, weight}), sum += weight;
+  for (state_of_list const& state : states)
+    for (std::int64_t const index : state.samples) {
+      double const weight = static_cast<double>(state.count);
+      if (state.count != 0) all.push_back({index, weight}), sum += weight;
     }
   std::sort(all.begin(), all.end(), [](sample const& a, sample const& b) { return a.index < b.index; });
   std::vector<std::int64_t> begin(states.size() + 1, states[0].length);
   begin[0] = 0;
   double before = 0;
   std::size_t part = 1;
-  for (sample const& its : all) {
+  for (sample const& sample : all) {
     double const parts = before / sum * static_cast<double>(states.size());
-    for (; part < states.size() && parts >= static_cast<double>(part); ++part) begin[part] = its.index;
-    before += its.weight;
+    for (; part < states.size() && parts >= static_cast<double>(part); ++part) begin[part] = sample.index;
+    before += sample.weight;
   }
   return begin;
 }
 
 /// This rank's part of the sum; the parts begin at `begin`. Other ranks may wait for it in an all_gather.
 template <class Comm, class T, class Index, class Op>
-sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> const& its,
+sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> const& list,
                                     std::span<std::int64_t const> begin, Op& op, bool others_wait) {
   call_arguments<collective::all_to_all, Comm> const here(comm);
   auto const p = static_cast<std::size_t>(here.size());
@@ -164,7 +164,7 @@ sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> con
   here.attempt([&] {
     to.resize(p), from.resize(p);
     for (std::size_t r = 0; r < p; ++r)
-      to[r] = first_not_below(its.indices, begin[r + 1]) - first_not_below(its.indices, begin[r]);
+      to[r] = first_not_below(list.indices, begin[r + 1]) - first_not_below(list.indices, begin[r]);
   });
   colligo::all_to_all(comm, to, from);
   sparse_vector<T, Index> lists;
@@ -172,8 +172,8 @@ sparse_vector<T, Index> part_of_sum(Comm const& comm, sparse_range<T, Index> con
     std::size_t const n = std::reduce(from.begin(), from.end());
     lists.indices.resize(n), lists.values.resize(n);
   });
-  colligo::all_to_all_v(comm, its.indices, to, lists.indices, from);
-  colligo::all_to_all_v(comm, its.values, to, lists.values, from);
+  colligo::all_to_all_v(comm, list.indices, to, lists.indices, from);
+  colligo::all_to_all_v(comm, list.values, to, lists.values, from);
   auto const merge = [&] {
     std::inclusive_scan(from.begin(), from.end(), from.begin());
     merge_all(lists, std::move(from), op);
@@ -218,7 +218,7 @@ namespace by_name {
 
 /// Combines the ranks' sparse vectors; every rank gets the result, a sparse_vector with indices in ascending order.
 /// @param comm  communicator, all of whose ranks make the call
-/// @param its   sparse(indices, values) or sparse(indices, values, length); ranks may have different numbers of
+/// @param list  sparse(indices, values) or sparse(indices, values, length); ranks may have different numbers of
 ///              elements, also none
 /// @param op    associative callable T(T const&, T const&); operands are in the order of ranks
 /// @param form  lists, blocks, or the one with fewer bytes; the same on every rank
@@ -229,12 +229,12 @@ namespace by_name {
 /// elements and, if they spread evenly, at most K - K/p; as blocks two.
 template <communicator Comm, class T, class Index, class Op>
   requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
-auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
+auto all_reduce(Comm const& comm, sparse_range<T, Index> const& list, Op&& op,
                 sparse_form form = sparse_form::fewest_bytes) {
   static_assert(std::default_initializable<T> && !std::is_same_v<T, bool>,
                 "colligo: values of sparse vectors need a default constructor and can not be bool, because "
                 "std::vector<bool> has no elements: use char");
-  auto const states = detail::states_of<collective::all_reduce>(comm, its, form);
+  auto const states = detail::states_of<collective::all_reduce>(comm, list, form);
   bool const blocks = form == sparse_form::blocks ||
                       (form != sparse_form::lists && detail::are_blocks_less<T, Index>(states, true));
   if constexpr (travels_as_bytes<T>) {
@@ -242,7 +242,7 @@ auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
       detail::call_arguments<collective::all_reduce, Comm> const here(comm);
       std::vector<detail::sparse_block<T>> all;
       here.attempt([&] {
-        all = detail::blocks_of_list<std::remove_reference_t<Op>>(its, std::array{std::int64_t{0}, states[0].length});
+        all = detail::blocks_of_list<std::remove_reference_t<Op>>(list, std::array{std::int64_t{0}, states[0].length});
       });
       detail::combined_blocks<std::remove_reference_t<Op>> combined{op};
       colligo::all_reduce(comm, in_place(all), combined);
@@ -253,7 +253,7 @@ auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
   return first.make_calls(6, [&] {
     std::vector<std::int64_t> begin;
     first.attempt([&] { begin = detail::cut_by_samples(states); });
-    return detail::all_parts(comm, detail::part_of_sum(comm, its, begin, op, true), begin);
+    return detail::all_parts(comm, detail::part_of_sum(comm, list, begin, op, true), begin);
   });
 }
 
@@ -262,7 +262,7 @@ auto all_reduce(Comm const& comm, sparse_range<T, Index> const& its, Op&& op,
 /// vector.
 template <communicator Comm, class T, class Index, std::ranges::sized_range Counts, class Op>
   requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
-auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts const& counts, Op&& op,
+auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& list, Counts const& counts, Op&& op,
                     sparse_form form = sparse_form::fewest_bytes) {
   detail::call_arguments<collective::reduce_scatter, Comm> const here(comm);
   auto const p = static_cast<std::size_t>(here.size()), me = static_cast<std::size_t>(here.rank());
@@ -278,7 +278,7 @@ auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& its, Counts 
         throw argument_error("colligo: reduce_scatter: the sum of the counts is larger than any vector");
     });
   }
-  sparse_range<T, Index> const whole{its.indices, its.values, begin.back()};
+  sparse_range<T, Index> const whole{list.indices, list.values, begin.back()};
   auto const states = detail::states_of<collective::reduce_scatter>(comm, whole, form);
   bool const blocks = form == sparse_form::blocks ||
                       (form != sparse_form::lists && detail::are_blocks_less<T, Index>(states, false));

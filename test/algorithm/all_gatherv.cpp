@@ -198,12 +198,12 @@ circulant_lists::list one_by_one(blocks const& of_rank, circulant_cut const& cut
   circulant_lists::list all;
   for (int r = 0; r < graph.p; ++r) {
     if (r == rank || of_rank[r].empty()) continue;
-    blocks const its = cut.of(of_rank[r]);
+    blocks const cut_there = cut.of(of_rank[r]);
     int const asked = at - k - first + graph.received_by((rank - r + graph.p) % graph.p)[static_cast<std::size_t>(k)];
-    int const number = std::min(asked, segments - 1) - (segments - its.parts);
+    int const number = std::min(asked, segments - 1) - (segments - cut_there.parts);
     if (number < 0) continue;
-    if (!all.empty() && all.back().last == its[number].first) all.back().last = its[number].last;
-    else all.push_back(its[number]);
+    if (!all.empty() && all.back().last == cut_there[number].first) all.back().last = cut_there[number].last;
+    else all.push_back(cut_there[number]);
   }
   return all;
 }
@@ -242,8 +242,8 @@ TEST_CASE("what a rank works out is bounded: a million ranks, data of few in sev
   for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] = offsets[i - 1] + (i % 250'000 == 0 ? 40'000 : 2);
   blocks const few{{0, offsets.back()}, p, offsets.data()}, even{{0, offsets.back()}, p};
   circulant_cut const cut{10, 4000};
-  auto const stretches = [](blocks const& vector, circulant_cut const& its) {
-    return circulant_lists(vector, its, p / 3).most_stretches();
+  auto const stretches = [](blocks const& vector, circulant_cut const& by) {
+    return circulant_lists(vector, by, p / 3).most_stretches();
   };
   CHECK(stretches(few, cut) == 2 * 4 + 2);
   CHECK(stretches(few, {1, 1}) == 2);
@@ -252,9 +252,9 @@ TEST_CASE("what a rank works out is bounded: a million ranks, data of few in sev
   pipelined_circulant const tag{.block = 4000};
   auto const text = make_policy<collective::all_gatherv, pipelined_circulant, char, std::plus<>>(tag);
   for (blocks const* const vector : {&few, &even}) {
-    recorder its(p / 3, p);
-    text(its, *vector);
-    auto const said = std::move(its).take();
+    recorder steps(p / 3, p);
+    text(steps, *vector);
+    auto const said = std::move(steps).take();
     std::size_t const rounds = said.steps.size();
     CHECK(rounds <= (vector == &few ? 10u : 1u) - 1 + 20);
     CHECK(said.moves.size() <= rounds * 2 * stretches(*vector, cut));

@@ -55,7 +55,7 @@ TEST_CASE("calls.md has every algorithm, for what, in which order, and its knobs
     std::string const name(Tag::name);
     INFO(name);
     REQUIRE(lines.contains(name));
-    line const its = lines[name];
+    line const row = lines[name];
     lines.erase(name);
 
     std::set<std::string> known;
@@ -70,15 +70,15 @@ TEST_CASE("calls.md has every algorithm, for what, in which order, and its knobs
           }
         }
       });
-    CHECK(collectives_in(its.collectives) == known);
-    CHECK(its.order == (combining == 0 ? "-" : combining == sequential ? "left to right" : kept ? "kept" : "any"));
+    CHECK(collectives_in(row.collectives) == known);
+    CHECK(row.order == (combining == 0 ? "-" : combining == sequential ? "left to right" : kept ? "kept" : "any"));
     CHECK((kept == 0 || kept == combining));
 
     std::set<std::string> knobs;
     if constexpr (requires { Tag::knobs; })
       for (auto const& each : Tag::knobs)
         knobs.insert("`" + std::string(each.name) + "` " + std::to_string(tag.*each.member));
-    CHECK(matches(its.knobs, R"((`[a-z_]+` [0-9]+))") == knobs);
+    CHECK(matches(row.knobs, R"((`[a-z_]+` [0-9]+))") == knobs);
   });
   CHECK(lines.empty());
 }

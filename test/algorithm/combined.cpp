@@ -53,9 +53,9 @@ TEST_CASE("every algorithm combines each rank's word exactly once, whatever the 
           for (auto const& knob : Tag::knobs)
             for (std::size_t const value : {0u, 1u, 2u, 3u, 7u, 100u})
               for (std::size_t const n : {1u, 40u}) {
-                Tag its = tag;
-                its.*knob.member = value;
-                laws::words(comm, its, n, 3);
+                Tag other = tag;
+                other.*knob.member = value;
+                laws::words(comm, other, n, 3);
               }
       });
     }));

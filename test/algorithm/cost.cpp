@@ -99,8 +99,8 @@ TEST_CASE("halving and doubling after fewer halvings: what it costs, and the bit
       halving_doubling const tag{.halvings = halvings};
       INFO("p = " << p << ", " << halvings << " halvings");
       for (machine const& m : machines) {
-        auto const its = both<collective::all_reduce>(tag, m, p, divisible(p));
-        CHECK(its.recorded == Approx(its.formula).epsilon(1e-12));
+        auto const prices = both<collective::all_reduce>(tag, m, p, divisible(p));
+        CHECK(prices.recorded == Approx(prices.formula).epsilon(1e-12));
       }
       auto const s = record(tag, collective::all_reduce, p, 67);
       CHECK_NOTHROW(s.verify());
@@ -120,8 +120,8 @@ TEST_CASE("grouped doubling that combines early: at most what its formula says, 
     CHECK(s.rounds() == ceil_lg(p) - (3 * floor_power_of_two(p / 3) == p ? 1 : 0));   // threes take one
     CHECK(association(s).same_on_all_ranks());
     for (machine const& m : machines) {
-      auto const its = both<collective::all_reduce>(early, m, p, 3);
-      CHECK(its.recorded <= its.formula * (1 + 1e-12));
+      auto const prices = both<collective::all_reduce>(early, m, p, 3);
+      CHECK(prices.recorded <= prices.formula * (1 + 1e-12));
     }
   }
   // 16 vectors, where collecting takes 32; of a group of 25 15, and 2 doublings.
@@ -138,8 +138,8 @@ TEST_CASE("padded bruck: few messages for blocks up to the longest, the rest str
       std::size_t const n = 3 * static_cast<std::size_t>(p);
       INFO("p = " << p << ", longest " << longest);
       for (machine const& m : machines) {
-        auto const its = both<collective::all_to_all_v>(tag, m, p, n);
-        CHECK(its.recorded == Approx(its.formula).epsilon(1e-12));
+        auto const prices = both<collective::all_to_all_v>(tag, m, p, n);
+        CHECK(prices.recorded == Approx(prices.formula).epsilon(1e-12));
       }
       auto const said = record(tag, collective::all_to_all_v, p, n);
       if (p == 33) CHECK(said.messages() == (longest < 3 ? 32 + 7 : 7));

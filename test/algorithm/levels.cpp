@@ -63,9 +63,9 @@ hierarchy random_hierarchy(int p, std::mt19937& random, bool shuffled) {
 }
 
 template <class F>
-void for_each_tag(hierarchy const& its, F f) {
-  f(direct_by_level{.levels = &its});
-  f(slices_by_level{.levels = &its});
+void for_each_tag(hierarchy const& groups, F f) {
+  f(direct_by_level{.levels = &groups});
+  f(slices_by_level{.levels = &groups});
 }
 
 /// Of an association's text.
@@ -83,55 +83,56 @@ bool has_each_once(std::string const& text, int p, bool in_order) {
 }
 
 /// The schedule obeys the laws; all ranks put each element together in one way, in order if the levels keep it.
-void check_laws(hierarchy const& its, std::size_t n) {
-  for_each_tag(its, [&]<class Tag>(Tag const& tag) {
-    INFO(Tag::name << ", " << its.size() << " ranks, " << its.text() << ", n = " << n);
-    auto const said = record(tag, collective::all_reduce, its.size(), n);
+void check_laws(hierarchy const& groups, std::size_t n) {
+  for_each_tag(groups, [&]<class Tag>(Tag const& tag) {
+    INFO(Tag::name << ", " << groups.size() << " ranks, " << groups.text() << ", n = " << n);
+    auto const said = record(tag, collective::all_reduce, groups.size(), n);
     CHECK_NOTHROW(said.verify());
-    auto const form = association(said, its.consecutive() ? operands::ordered : operands::commute);
+    auto const form = association(said, groups.consecutive() ? operands::ordered : operands::commute);
     CHECK(form.same_on_all_ranks());
-    for (std::size_t i = 0; i < n; ++i) CHECK(has_each_once(form.text(0, i), its.size(), its.consecutive()));
-    CHECK_NOTHROW(record(direct_by_level{.levels = &its}, collective::barrier, its.size(), 0).verify());
-    CHECK_NOTHROW(record(leaders_by_level{.levels = &its}, collective::barrier, its.size(), 0).verify());
-    for (int const root : {0, its.size() / 3, its.size() - 1})
+    for (std::size_t i = 0; i < n; ++i) CHECK(has_each_once(form.text(0, i), groups.size(), groups.consecutive()));
+    CHECK_NOTHROW(record(direct_by_level{.levels = &groups}, collective::barrier, groups.size(), 0).verify());
+    CHECK_NOTHROW(record(leaders_by_level{.levels = &groups}, collective::barrier, groups.size(), 0).verify());
+    for (int const root : {0, groups.size() / 3, groups.size() - 1})
       for (collective const c : {collective::reduce, collective::broadcast})
         for (std::size_t const at_once : {0u, 1u}) {
-          auto const one = record(leaders_by_level{&its, at_once}, c, its.size(), n, root);
+          auto const one = record(leaders_by_level{&groups, at_once}, c, groups.size(), n, root);
           CHECK_NOTHROW(one.verify());
-          CHECK(one.total_messages() == static_cast<std::size_t>(its.size() - 1));
+          CHECK(one.total_messages() == static_cast<std::size_t>(groups.size() - 1));
           int rounds = 0;
-          for (int level = -1; level < its.levels() - 1; ++rounds) level = at_once ? its.named_after(level) : level + 1;
+          for (int level = -1; level < groups.levels() - 1; ++rounds)
+            level = at_once ? groups.named_after(level) : level + 1;
           CHECK(one.rounds() <= rounds);
         }
   });
-  for (int const root : {0, its.size() / 3, its.size() - 1}) {
-    pipelines_by_level const tag{.levels = &its, .block = 16};
-    CHECK_NOTHROW(record(tag, collective::broadcast, its.size(), n, root).verify());
-    auto const one = record(tag, collective::reduce, its.size(), n, root);
+  for (int const root : {0, groups.size() / 3, groups.size() - 1}) {
+    pipelines_by_level const tag{.levels = &groups, .block = 16};
+    CHECK_NOTHROW(record(tag, collective::broadcast, groups.size(), n, root).verify());
+    auto const one = record(tag, collective::reduce, groups.size(), n, root);
     CHECK_NOTHROW(one.verify());
     auto const form = association(one, operands::commute, root);
-    for (std::size_t i = 0; i < n; ++i) CHECK(has_each_once(form.text(root, i), its.size(), false));
+    for (std::size_t i = 0; i < n; ++i) CHECK(has_each_once(form.text(root, i), groups.size(), false));
   }
   for (collective const c : {collective::scan, collective::exclusive_scan}) {
-    if (its.size() > 32) break;
-    scan_by_level const tag{.levels = &its};
-    auto const one = record(tag, c, its.size(), n);
+    if (groups.size() > 32) break;
+    scan_by_level const tag{.levels = &groups};
+    auto const one = record(tag, c, groups.size(), n);
     CHECK_NOTHROW(one.verify());
-    if (its.consecutive()) CHECK(one.rounds() < 2 * its.levels());
+    if (groups.consecutive()) CHECK(one.rounds() < 2 * groups.levels());
   }
-  if (its.size() > 24 || n == 1) return;
-  CHECK_NOTHROW(record(bundles_by_level{.levels = &its}, collective::all_to_all, its.size(), n).verify());
+  if (groups.size() > 24 || n == 1) return;
+  CHECK_NOTHROW(record(bundles_by_level{.levels = &groups}, collective::all_to_all, groups.size(), n).verify());
   // Blocks of several lengths.
-  std::vector<std::size_t> counts(static_cast<std::size_t>(its.size()));
+  std::vector<std::size_t> counts(static_cast<std::size_t>(groups.size()));
   for (std::size_t r = 0; r < counts.size(); ++r) counts[r] = (7 * r + 3) % 5 * n / 2;
   for (collective const c : {collective::all_gatherv, collective::reduce_scatter}) {
-    CHECK_NOTHROW(record(slices_by_level{.levels = &its}, c, its.size(), counts).verify());
-    CHECK_NOTHROW(record(leaders_by_level{.levels = &its}, c, its.size(), counts).verify());
+    CHECK_NOTHROW(record(slices_by_level{.levels = &groups}, c, groups.size(), counts).verify());
+    CHECK_NOTHROW(record(leaders_by_level{.levels = &groups}, c, groups.size(), counts).verify());
   }
   for (collective const c : {collective::gatherv, collective::scatterv}) {
-    auto const one = record(leaders_by_level{.levels = &its}, c, its.size(), counts, its.size() / 3);
+    auto const one = record(leaders_by_level{.levels = &groups}, c, groups.size(), counts, groups.size() / 3);
     CHECK_NOTHROW(one.verify());
-    CHECK(one.total_messages() <= static_cast<std::size_t>(its.size() - 1));
+    CHECK(one.total_messages() <= static_cast<std::size_t>(groups.size() - 1));
   }
 }
 
@@ -216,9 +217,9 @@ class fake_system {
     for (std::string const& cores : cores_of_ranks) domains.push_back(of(cores));
     std::array<detail::run_list, detail::domain_levels> groups;
     for (std::size_t level = 0; level < groups.size(); ++level) {
-      std::vector<int> its;
-      detail::fill_groups(its, level, domains.size(), {}, [&](std::size_t r) -> auto& { return domains[r]; });
-      groups[level] = std::move(its);
+      std::vector<int> group;
+      detail::fill_groups(group, level, domains.size(), {}, [&](std::size_t r) -> auto& { return domains[r]; });
+      groups[level] = std::move(group);
     }
     return hierarchy::of_domains(static_cast<int>(domains.size()), groups, {}).text();
   }
@@ -285,8 +286,8 @@ TEST_CASE("COLLIGO_LEVELS: the rules decide as on such a host, and explain says 
         colligo::all_reduce(comm, in, out, op);
         for (double const x : out) laws::expect(x == p, "all_reduce by levels", p, n);
         colligo::barrier(comm);
-        auto const its = colligo::explain<double>(comm, collective::all_reduce, n, op);
-        if (comm.rank() == 0) text = its;
+        auto const explanation = colligo::explain<double>(comm, collective::all_reduce, n, op);
+        if (comm.rank() == 0) text = explanation;
       });
     };
     try {
@@ -325,19 +326,19 @@ TEST_CASE("a hierarchy of many ranks, kept in runs: ranks and places, groups, co
                      : r < hosts                         ? r   // numbered in the order of their lowest ranks
                                                          : static_cast<int>(random() % hosts));
     detail::run_list const kept(host);
-    hierarchy const its = hierarchy::of_hosts(host);
-    int const level = its.level_within(distance::network);
+    hierarchy const groups = hierarchy::of_hosts(host);
+    int const level = groups.level_within(distance::network);
     std::vector<int> columns;
-    bool right = its.consecutive() == (placed == "in order"sv) && its.parts(level, {0, p}) == hosts &&
+    bool right = groups.consecutive() == (placed == "in order"sv) && groups.parts(level, {0, p}) == hosts &&
                  kept.kept().empty() == (placed != "anyhow"sv) && kept.list() == host;
     for (int r = 0; r < p; ++r) {
-      int const place = its.place_of(r);
-      auto const group = its.group_at(level, place);
+      int const place = groups.place_of(r);
+      auto const group = groups.group_at(level, place);
       int const its_host = host[static_cast<std::size_t>(r)];
-      right = right && its.rank_at(place) == r && kept[static_cast<std::size_t>(r)] == its_host &&
-              group.first <= place && place < group.last && its.part_of(level, {0, p}, place) == its_host &&
+      right = right && groups.rank_at(place) == r && kept[static_cast<std::size_t>(r)] == its_host &&
+              group.first <= place && place < group.last && groups.part_of(level, {0, p}, place) == its_host &&
               group.size() == std::ranges::count(host, its_host);
-      columns.push_back(its.place_in_columns(r));
+      columns.push_back(groups.place_in_columns(r));
     }
     std::ranges::sort(columns);
     for (int r = 0; r < p; ++r) right = right && columns[static_cast<std::size_t>(r)] == r;
@@ -373,11 +374,11 @@ TEST_CASE("where groups differ others are joined, some over a level: for whole v
     for (int r = 0; r < p; ++r) sockets.push_back(r / 72);
     return hierarchy(p, {sockets}, {distance::cache});
   };
-  hierarchy const its = of_sockets(145);
-  CHECK(its.for_whole().text() == "1..8 x 3..4 x 5");
-  CHECK(its.for_slices(1024).text() == "6..7 x 6 x 4");
-  CHECK(its.for_slices(1 << 20).text() == "12..13 x 6 x 2");
-  CHECK(its.for_slices(1 << 20).busiest_at(2).messages[2] > 0);   // of another socket
+  hierarchy const groups = of_sockets(145);
+  CHECK(groups.for_whole().text() == "1..8 x 3..4 x 5");
+  CHECK(groups.for_slices(1024).text() == "6..7 x 6 x 4");
+  CHECK(groups.for_slices(1 << 20).text() == "12..13 x 6 x 2");
+  CHECK(groups.for_slices(1 << 20).busiest_at(2).messages[2] > 0);   // of another socket
   hierarchy const similar = of_sockets(178);   // the same peers, where others would hardly be quicker
   CHECK(similar.for_slices(1024).text() == similar.for_whole().text());
   CHECK(similar.for_slices(1 << 20).text() == "11..12 x 3 x 5");
@@ -397,8 +398,8 @@ TEST_CASE("short vectors on many cores: a line's way, lines read and written") {
         target{16, {4, 64}, {4}, {1, 1}, {3, 3}, 2, 6}, target{32, {4, 64}, {4}, {1, 1}, {3, 7}, 2, 10},
         target{64, {4, 64}, {4}, {1, 2}, {3, 6}, 3, 9}, target{72, {72}, {}, {2}, {15}, 2, 15},
         target{288, {72, 288}, {72}, {2, 1}, {15, 3}, 3, 18}}) {
-    hierarchy const its = hierarchy_of(p, sizes);
-    counts const is(record(direct_by_level{.levels = &its}, collective::all_reduce, p, 1), cores);
+    hierarchy const of_sizes = hierarchy_of(p, sizes);
+    counts const is(record(direct_by_level{.levels = &of_sizes}, collective::all_reduce, p, 1), cores);
     INFO("p = " << p);
     CHECK(is.hops == hops);
     CHECK(is.read == read);
@@ -412,8 +413,8 @@ TEST_CASE("short vectors on many cores: a line's way, lines read and written") {
 TEST_CASE("long vectors on many cores: what is read, and what enters a cache and a socket") {
   double const n = 128 * 9 * 4;
   auto const of = [&](int p, ints const& sizes, ints const& cores) {
-    hierarchy const its = hierarchy_of(p, sizes);
-    return counts(record(slices_by_level{.levels = &its}, collective::all_reduce, p, static_cast<std::size_t>(n)),
+    hierarchy const groups = hierarchy_of(p, sizes);
+    return counts(record(slices_by_level{.levels = &groups}, collective::all_reduce, p, static_cast<std::size_t>(n)),
                   cores);
   };
   auto const rome = of(128, {4, 16, 2}, {4, 64, 128});
@@ -438,21 +439,21 @@ TEST_CASE(
   int exact = 0;
   for (int p = 1; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += p < 33 ? 1 : 1 + p % 3)
     for (auto const& sizes : factorings(p)) {
-      hierarchy const its = hierarchy_of(p, sizes);
-      check_laws(its, p < 13 ? 3 : 1);
+      hierarchy const groups = hierarchy_of(p, sizes);
+      check_laws(groups, p < 13 ? 3 : 1);
       for (machine const& m : priced::machines)
-        for_each_tag(its, [&]<class Tag>(Tag const& tag) {
-          if (p > 32 || !its.even()) return;
+        for_each_tag(groups, [&]<class Tag>(Tag const& tag) {
+          if (p > 32 || !groups.even()) return;
           std::size_t const n = priced::divisible(p);
           auto const [recorded, formula] = priced::both<collective::all_reduce>(tag, m, p, n);
-          INFO(Tag::name << ", " << p << " ranks, " << its.text());
+          INFO(Tag::name << ", " << p << " ranks, " << groups.text());
           auto const holds = make_policy<collective::all_reduce, Tag, double, priced::any>(tag).exact_for(m, p, n);
           if (holds != formula::exact) return;
           CHECK(recorded == Approx(formula).epsilon(1e-12));
           ++exact;
         });
-      if (p > 32 || !its.even()) continue;
-      scan_by_level const tag{.levels = &its};
+      if (p > 32 || !groups.even()) continue;
+      scan_by_level const tag{.levels = &groups};
       for (machine const& m : priced::machines) {
         auto const scanned = priced::both<collective::scan>(tag, m, p, 3);
         auto const excluded = priced::both<collective::exclusive_scan>(tag, m, p, 3);
@@ -473,39 +474,40 @@ TEST_CASE("prices by level: closed formulas are what schedules cost where ranks 
     for (int r = 0; r < p; ++r) hosts.push_back(r / ranks);
     return hosts;
   };
-  auto const both = [&]<collective C>(auto const& tag, hierarchy const& its, std::size_t n) {
-    return priced::pair{price(record<double>(tag, C, its.size(), n), own, sizeof(double), its),
-                        priced::formula_of<C>(tag, own, its.size(), n)};
+  auto const both = [&]<collective C>(auto const& tag, hierarchy const& groups, std::size_t n) {
+    return priced::pair{price(record<double>(tag, C, groups.size(), n), own, sizeof(double), groups),
+                        priced::formula_of<C>(tag, own, groups.size(), n)};
   };
   using enum collective;
-  for (hierarchy const& its :
+  for (hierarchy const& groups :
        std::array{hierarchy_of(16, {4}), hierarchy_of(32, {4}), hierarchy_of(64, {4}), hierarchy_of(128, {4, 16, 2}),
                   hierarchy(72, {ints(72, 0)}, {distance::cache}), hierarchy_of(288, {72, 4}),
                   hierarchy::of_hosts(host_of(32, 4)), hierarchy::of_sizes(64, std::array{4, 2, 4}, host_of(64, 8))})
-    for (std::size_t const n : {std::size_t{1}, priced::divisible(its.size())}) {
-      INFO(its.size() << " ranks, " << its.text() << ", n = " << n);
-      direct_by_level const whole{&its};
-      slices_by_level const cut{&its};
-      for (auto const& [recorded, formula] :
-           {both.operator()<all_reduce>(whole, its, n), both.operator()<reduce>(leaders_by_level{&its}, its, n),
-            both.operator()<broadcast>(leaders_by_level{&its}, its, n),
-            both.operator()<reduce>(leaders_by_level{&its, 1}, its, n),
-            both.operator()<broadcast>(leaders_by_level{&its, 1}, its, n)})
+    for (std::size_t const n : {std::size_t{1}, priced::divisible(groups.size())}) {
+      INFO(groups.size() << " ranks, " << groups.text() << ", n = " << n);
+      direct_by_level const whole{&groups};
+      slices_by_level const cut{&groups};
+      for (auto const& [recorded, formula] : {both.operator()<all_reduce>(whole, groups, n),
+                                              both.operator()<reduce>(leaders_by_level{&groups}, groups, n),
+                                              both.operator()<broadcast>(leaders_by_level{&groups}, groups, n),
+                                              both.operator()<reduce>(leaders_by_level{&groups, 1}, groups, n),
+                                              both.operator()<broadcast>(leaders_by_level{&groups, 1}, groups, n)})
         CHECK(recorded == Approx(formula).epsilon(1e-12));
-      CHECK(price(record(leaders_by_level{&its}, barrier, its.size(), 0), own, 1, its) ==
-            Approx(priced::formula_of<barrier>(leaders_by_level{&its}, own, its.size(), 0)).epsilon(1e-12));
+      CHECK(price(record(leaders_by_level{&groups}, barrier, groups.size(), 0), own, 1, groups) ==
+            Approx(priced::formula_of<barrier>(leaders_by_level{&groups}, own, groups.size(), 0)).epsilon(1e-12));
       if (n == 1) continue;
-      for (auto const& [recorded, formula] : {both.operator()<gather>(leaders_by_level{&its}, its, n),
-                                              both.operator()<scatter>(leaders_by_level{&its}, its, n),
-                                              both.operator()<scan>(scan_by_level{&its}, its, n)})
+      for (auto const& [recorded, formula] : {both.operator()<gather>(leaders_by_level{&groups}, groups, n),
+                                              both.operator()<scatter>(leaders_by_level{&groups}, groups, n),
+                                              both.operator()<scan>(scan_by_level{&groups}, groups, n)})
         CHECK(recorded == Approx(formula).epsilon(1e-12));
-      auto const [recorded, formula] = both.operator()<all_reduce>(cut, its, n);
+      auto const [recorded, formula] = both.operator()<all_reduce>(cut, groups, n);
       CHECK(recorded == Approx(formula).epsilon(1e-12));
       // Rounds of recursive doubling, by the distance of 0 and d.
-      if (!is_power_of_two(its.size())) continue;
+      if (!is_power_of_two(groups.size())) continue;
       double rounds = 0, bytes = static_cast<double>(n * sizeof(double));
-      for (int d = 1; d < its.size(); d *= 2) rounds += own.at(its.how_far(0, d)).exchange(bytes) + own.combine(bytes);
-      CHECK(price(record<double>(recursive_doubling{}, all_reduce, its.size(), n), own, sizeof(double), its) ==
+      for (int d = 1; d < groups.size(); d *= 2)
+        rounds += own.at(groups.how_far(0, d)).exchange(bytes) + own.combine(bytes);
+      CHECK(price(record<double>(recursive_doubling{}, all_reduce, groups.size(), n), own, sizeof(double), groups) ==
             Approx(rounds).epsilon(1e-12));
     }
   // A host's only way to the network: where each of its ranks has a message their bytes add up; start-ups as well, if
@@ -537,10 +539,10 @@ TEST_CASE("bytes of a group share its way in, while each core waits for its own 
   // 17 ranks by four a cache: of whole vectors of 1 KiB 4 come from afar to each rank, of slices 16 of a line.
   ints fours;
   for (int r = 0; r < 17; ++r) fours.push_back(r / 4);
-  hierarchy const its(17, {fours}, {distance::cache, distance::socket});
+  hierarchy const groups(17, {fours}, {distance::cache, distance::socket});
   auto const taken = [&](std::size_t n) {
     return name_of(choose(collective::all_reduce, {.vector = blocks{{0, n}, 17}, .element_size = 1, .shared = true,
-                                                   .cores = true, .levels = &its}));
+                                                   .cores = true, .levels = &groups}));
   };
   CHECK(taken(512) == direct_by_level::name);
   CHECK(taken(1024) == slices_by_level::name);
@@ -549,9 +551,9 @@ TEST_CASE("bytes of a group share its way in, while each core waits for its own 
 TEST_CASE("levels with hosts among them: within a host by its sizes, beyond it racks and sites") {
   ints hosts;
   for (int r = 0; r < 64; ++r) hosts.push_back(r / 8);
-  auto const far = [](hierarchy const& its) {
+  auto const far = [](hierarchy const& groups) {
     std::string said;
-    for (int level = 0; level < its.levels(); ++level) said += "csh-"[static_cast<int>(its.how_far(level))];
+    for (int level = 0; level < groups.levels(); ++level) said += "csh-"[static_cast<int>(groups.how_far(level))];
     return said;
   };
   hierarchy const racks = hierarchy::of_sizes(64, std::array{4, 2, 4}, hosts);
@@ -596,10 +598,10 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
       }
       std::vector<distance> far(sizes.size(), distance::host);
       far.front() = sizes.size() > 1 ? distance::cache : distance::host, far.push_back(distance::network);
-      hierarchy const its(p, levels, far);
+      hierarchy const groups(p, levels, far);
       std::vector<int> const& hosts = levels.back();
       auto const ranks_of = [&](int host) { return static_cast<std::size_t>(std::ranges::count(hosts, host)); };
-      INFO(p << " ranks, " << its.text() << (shuffled ? ", shuffled" : ""));
+      INFO(p << " ranks, " << groups.text() << (shuffled ? ", shuffled" : ""));
       // Elements of blocks of `length` into and out of each host, and messages between hosts.
       auto const crossing = [&, p = p](schedule const& s) {
         std::map<int, std::size_t> into, out;
@@ -618,7 +620,7 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
       auto const host_count = (p + on_host - 1) / on_host;
       std::size_t fewest = ranks;
       for (int h = 0; h < host_count; ++h) fewest = std::min(fewest, ranks_of(h));
-      slices_by_level const slices{.levels = &its};
+      slices_by_level const slices{.levels = &groups};
       for (collective const c : {collective::all_gather, collective::reduce_scatter}) {
         auto const [into, out, messages] = crossing(record(slices, c, p, n));
         if (host_count <= 9 && sizes.size() == 1)
@@ -628,12 +630,12 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
       }
       {
         auto const [into, out, messages] =
-            crossing(record(leaders_by_level{.levels = &its}, collective::all_gather, p, n));
+            crossing(record(leaders_by_level{.levels = &groups}, collective::all_gather, p, n));
         CHECK(messages == static_cast<std::size_t>(host_count * (host_count - 1)));
         for (int h = 0; h < host_count; ++h) CHECK(into.at(h) == (ranks - ranks_of(h)) * length);
       }
       {
-        bundles_by_level const bundles{.levels = &its};
+        bundles_by_level const bundles{.levels = &groups};
         auto const [into, out, messages] = crossing(record(bundles, collective::all_to_all, p, n));
         if (sizes.size() == 1) CHECK(messages == static_cast<std::size_t>(host_count * (host_count - 1)));
         for (int h = 0; h < host_count; ++h) {
@@ -657,13 +659,14 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
         }
       }
       if (!shuffled && host_count <= 9 && sizes.size() == 1) {   // the last rank of each host tells all higher ones
-        auto const [into, out, messages] = crossing(record(scan_by_level{.levels = &its}, collective::scan, p, length));
+        auto const [into, out, messages] =
+            crossing(record(scan_by_level{.levels = &groups}, collective::scan, p, length));
         CHECK(messages == static_cast<std::size_t>(host_count * (host_count - 1) / 2));
         CHECK(into.at(host_count - 1) == static_cast<std::size_t>(host_count - 1) * length);
       }
       for (int const root : {0, p / 2}) {
         int const its_host = hosts[static_cast<std::size_t>(root)];
-        leaders_by_level const tag{.levels = &its};
+        leaders_by_level const tag{.levels = &groups};
         auto const [into, out, messages] = crossing(record(tag, collective::gather, p, n, root));
         auto const [into_others, from_root, scattered] = crossing(record(tag, collective::scatter, p, n, root));
         CHECK(messages == static_cast<std::size_t>(host_count - 1));
@@ -673,7 +676,7 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
         for (int h = 0; h < host_count; ++h)
           if (h != its_host) CHECK((out.at(h) == ranks_of(h) * length && into_others.at(h) == out.at(h)));
       }
-      if (!its.even()) continue;
+      if (!groups.even()) continue;
       std::size_t const even = priced::divisible(p);
       for (machine const& m : priced::machines) {
         auto const gathered = priced::both<collective::all_gather>(slices, m, p, even);
@@ -693,10 +696,10 @@ TEST_CASE("levels in random hierarchies obey the laws") {
   int others = 0;
   for (int p = 2; p <= COLLIGO_TEST_MOST_RECORDED_RANKS; p += 1 + p / 8)
     for (int times = 0; times < 6; ++times) {
-      hierarchy const its = random_hierarchy(p, random, times % 3 == 2);
-      check_laws(its, 7);
-      if (&its.for_slices() == &its.for_slices(0)) continue;   // others for long vectors
-      check_laws(its.for_slices(), 7);
+      hierarchy const groups = random_hierarchy(p, random, times % 3 == 2);
+      check_laws(groups, 7);
+      if (&groups.for_slices() == &groups.for_slices(0)) continue;   // others for long vectors
+      check_laws(groups.for_slices(), 7);
       ++others;
     }
   for (int p = 1; p <= 140; p += 1 + p / 4) check_laws(hierarchy(p), 1);
@@ -707,26 +710,26 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
   std::mt19937 random(5);
   for (int p = 1; p <= std::min(33, COLLIGO_TEST_MOST_RANKS); p += 1 + p / 4)
     for (bool const shuffled : {false, true}) {
-      hierarchy const its = random_hierarchy(p, random, shuffled);
+      hierarchy const groups = random_hierarchy(p, random, shuffled);
       REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
         for (std::size_t const n : {0u, 1u, 64u})
-          for_each_tag(its, [&]<class Tag>(Tag const& tag) {
+          for_each_tag(groups, [&]<class Tag>(Tag const& tag) {
             std::vector<std::string> out(n);
             colligo::all_reduce(comm, laws::words_of(comm.rank(), n), out, as_commutative(laws::concatenation{}), tag);
-            laws::expect_words(out, p, its.consecutive(), std::string(Tag::name));
+            laws::expect_words(out, p, groups.consecutive(), std::string(Tag::name));
           });
-        colligo::barrier(comm, direct_by_level{.levels = &its});
-        colligo::barrier(comm, leaders_by_level{.levels = &its});
-        leaders_by_level const tag{.levels = &its};
+        colligo::barrier(comm, direct_by_level{.levels = &groups});
+        colligo::barrier(comm, leaders_by_level{.levels = &groups});
+        leaders_by_level const tag{.levels = &groups};
         for (int root = 0; root < p; ++root) {
           auto const mine = laws::words_of(comm.rank(), 3);
           std::vector<std::string> out(comm.rank() == root ? 3 : 0), sent(3);
           if (comm.rank() == root) sent = mine;
           colligo::reduce(comm, mine, out, as_commutative(laws::concatenation{}), root, tag);
-          if (comm.rank() == root) laws::expect_words(out, p, its.consecutive(), "reduce by levels");
+          if (comm.rank() == root) laws::expect_words(out, p, groups.consecutive(), "reduce by levels");
           colligo::broadcast(comm, sent, root, tag);
           laws::expect(sent == laws::words_of(root, 3), "broadcast by levels", p, 3);
-          pipelines_by_level const pipes{.levels = &its, .block = 1};
+          pipelines_by_level const pipes{.levels = &groups, .block = 1};
           std::vector<std::string> piped(comm.rank() == root ? 3 : 0), heard(comm.rank() == root ? mine : out);
           heard.resize(3);
           colligo::reduce(comm, mine, piped, as_commutative(laws::concatenation{}), root, pipes);
@@ -740,14 +743,14 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
           return all;
         };
         std::string const word = laws::words_of(comm.rank(), 1)[0];
-        scan_by_level const scans{.levels = &its};
+        scan_by_level const scans{.levels = &groups};
         laws::expect(colligo::scan(comm, word, laws::concatenation{}, scans) == before(comm.rank() + 1),
                      "scan by levels", p, 1);
         laws::expect(colligo::exclusive_scan(comm, word, std::string{}, laws::concatenation{}, scans) ==
                          before(comm.rank()), "exclusive_scan by levels", p, 1);
         std::vector<std::string> for_each, from_each(static_cast<std::size_t>(2 * p));
         for (int r = 0; r < 2 * p; ++r) for_each.push_back(std::to_string(comm.rank()) + " to " + std::to_string(r));
-        colligo::all_to_all(comm, for_each, from_each, bundles_by_level{.levels = &its});
+        colligo::all_to_all(comm, for_each, from_each, bundles_by_level{.levels = &groups});
         for (int r = 0; r < 2 * p; ++r)
           laws::expect(from_each[static_cast<std::size_t>(r)] ==
                            std::to_string(r / 2) + " to " + std::to_string(2 * comm.rank() + r % 2),
@@ -762,10 +765,10 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
             laws::expect(gathered == all, "all_gatherv by levels", p, 5);
             colligo::reduce_scatter(comm, laws::words_of(comm.rank(), all.size()), combined, counts,
                                     as_commutative(laws::concatenation{}), its_tag);
-            laws::expect_words(combined, p, its.consecutive(), "reduce_scatter by levels",
+            laws::expect_words(combined, p, groups.consecutive(), "reduce_scatter by levels",
                                std::reduce(counts.begin(), counts.begin() + comm.rank()));
           };
-          by(slices_by_level{.levels = &its});
+          by(slices_by_level{.levels = &groups});
           by(tag);
           int const root = static_cast<int>(all.size()) % p;
           std::vector<std::string> to_root(comm.rank() == root ? all.size() : 0), from_root(counts[here]);
@@ -785,10 +788,10 @@ TEST_CASE("64 and 128 ranks that share memory, by levels of several shapes: in o
   for (auto const& [ranks, sizes] :
        {std::pair{64, ints{4, 16}}, {64, {2, 4, 8}}, {128, {4, 16, 2}}, {128, {5, 3, 9}}}) {
     int const p = COLLIGO_TEST_MOST_RANKS < 33 ? COLLIGO_TEST_MOST_RANKS : ranks;   // the sanitizers' builds say less
-    hierarchy const its = hierarchy_of(p, sizes);
+    hierarchy const groups = hierarchy_of(p, sizes);
     REQUIRE_NOTHROW(run_threads(p, [&, p = p](thread_communicator& comm) {
       for (std::size_t const n : {1u, 28u, 300u, 3000u})   // of 16 bytes
-        for_each_tag(its, [&]<class Tag>(Tag const& tag) {
+        for_each_tag(groups, [&]<class Tag>(Tag const& tag) {
           if (comm.rank() % 7 == static_cast<int>(n) % 7) std::this_thread::sleep_for(std::chrono::milliseconds(2));
           std::vector<affine> in(n), out(n);
           for (std::size_t i = 0; i < n; ++i) in[i] = of(comm.rank(), i);
@@ -798,7 +801,7 @@ TEST_CASE("64 and 128 ranks that share memory, by levels of several shapes: in o
             for (int r = 1; r < p; ++r) expected = compose(expected, of(r, i));
             laws::expect(out[i] == expected, std::string(Tag::name), p, n);
           }
-          colligo::barrier(comm, over_shared_memory{direct_by_level{.levels = &its}});
+          colligo::barrier(comm, over_shared_memory{direct_by_level{.levels = &groups}});
         });
     }));
   }

@@ -27,7 +27,7 @@ double blocks_run = 0;
 constexpr own_costs in_steps{typical.own.move / typical.own.step, typical.own.copied / typical.own.step, 1};
 constexpr std::size_t element_size = 8;
 
-double total(own_work const& its) { return machine{0, 0, 0, 1, 1, 1, in_steps}.alone(its, element_size); }
+double total(own_work const& work) { return machine{0, 0, 0, 1, 1, 1, in_steps}.alone(work, element_size); }
 
 struct work_of_rank {
   double operands = 0;
@@ -42,7 +42,7 @@ work_of_rank run(detail::erased_policy const& policy, void const* tag, blocks co
   policy.run(tag, {}, step, vector, 0);
   double const steps = blocks_run - before;
   auto const as_number = [](std::size_t n) { return static_cast<double>(n); };
-  return {as_number(step.its.operands), {as_number(step.its.moves), as_number(step.its.copied), steps}};
+  return {as_number(step.counted.operands), {as_number(step.counted.moves), as_number(step.counted.copied), steps}};
 }
 
 // Some 20 steps for each operand are part of alpha, or of a move. A policy that says no work of its own may take a few
@@ -63,10 +63,10 @@ void check(collective what, std::size_t n, int p, std::string_view distribution,
     double operands = 0;
     own_work done;
     for (int k = 0; k < 16; ++k) {   // those at the root, and others
-      auto const its = run(*policy, tag, vector, k < 8 ? k : p - 1 - (k - 8) * (p / 8));
-      operands = std::max(operands, its.operands);
-      done.moves = std::max(done.moves, its.done.moves), done.copied = std::max(done.copied, its.done.copied);
-      done.steps = std::max(done.steps, its.done.steps);
+      auto const ran = run(*policy, tag, vector, k < 8 ? k : p - 1 - (k - 8) * (p / 8));
+      operands = std::max(operands, ran.operands);
+      done.moves = std::max(done.moves, ran.done.moves), done.copied = std::max(done.copied, ran.done.copied);
+      done.steps = std::max(done.steps, ran.done.steps);
     }
     INFO(name_of(what) << ' ' << policy->name << ", p = " << p << ", n = " << vector.whole.size() << ' '
                        << distribution);
@@ -129,8 +129,8 @@ TEST_CASE("own work of algorithms by level is what cards say, within a factor of
                                                                                          : 90;
             alignas(std::max_align_t) std::byte tag[256];
             policy->make_tag(tag);
-            auto const* const its = &levels;
-            std::memcpy(tag, &its, sizeof its);   // the first member of each
+            auto const* const pointer = &levels;
+            std::memcpy(tag, &pointer, sizeof pointer);   // the first member of each
             blocks const vector{{0, has_blocks(what) ? each * static_cast<std::size_t>(p) : each}, p};
             own_work done;
             double messages = 0;

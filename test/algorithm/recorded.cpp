@@ -45,11 +45,11 @@ void formulas_are_what_cards_say() {
     if (p > 16) sizes = {7, 3 * ranks, whole};
     if (C == collective::barrier) sizes = {0};
     for (std::size_t const n : sizes) {
-      auto const its = record<double>(tag, C, p, n, root);
+      auto const s = record<double>(tag, C, p, n, root);
       for (machine const& m : machines) {
         formula const known = formula_of(policy, m, p, n);
         if (known != formula::exact && known != formula::bound) continue;
-        double const recorded = price(its, m, element<C>), cost = policy.cost(m, p, n);
+        double const recorded = price(s, m, element<C>), cost = policy.cost(m, p, n);
         INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root << ", machine "
                         << &m - machines);
         if (known == formula::exact) CHECK(recorded == Approx(cost).epsilon(1e-12));
@@ -66,10 +66,10 @@ void rounding_to_elements_stays_between() {
   for_each_formula<C>([]<class Tag>(Tag tag, auto const& policy, int p, int root) {
     for (std::size_t const n : {1u, 5u, 64u, 1000u}) {
       std::size_t const unit = divisible(p), below = n / unit * unit, above = below + unit;
-      auto const its = record<double>(tag, C, p, n, root);
+      auto const s = record<double>(tag, C, p, n, root);
       for (machine const& m : {machines[0], machines[1]}) {
         if (formula_of(policy, m, p, n) != formula::rounded) continue;
-        double const recorded = price(its, m, element<C>);
+        double const recorded = price(s, m, element<C>);
         INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << ", n = " << n << ", root = " << root);
         if (formula_of(policy, m, p, above) != formula::estimate)
           CHECK(recorded <= policy.cost(m, p, above) * (1 + 1e-12));
@@ -134,16 +134,16 @@ void own_work_is_bounded() {
       for (bool const is_even : {true, false}) {
         if (!is_even && (!has_blocks(C) || has_two_vectors(C))) continue;
         std::size_t const n = is_even ? 64 * ranks : 3 * ranks + 5000;
-        auto const its = is_even ? record<double>(tag, C, p, n) : record<double>(tag, C, p, uneven);
+        auto const s = is_even ? record<double>(tag, C, p, n) : record<double>(tag, C, p, uneven);
         std::vector<std::size_t> offsets(ranks + 1);
         std::inclusive_scan(uneven.begin(), uneven.end(), offsets.begin() + 1);
         blocks const vector{{0, is_even ? n : offsets.back()}, p, is_even ? nullptr : offsets.data()};
-        own_work const said = work_of(policy, vector, sizeof(double)), done = its.work();
+        own_work const said = work_of(policy, vector, sizeof(double)), done = s.work();
         INFO(name_of(C) << ' ' << Tag::name << ", p = " << p << (is_even ? "" : ", uneven"));
         CHECK(done.moves <= said.moves);
         CHECK(done.copied <= said.copied);
         CHECK(done.steps == said.steps);
-        double const more = price(its, ours, 8) - price(its, papers, 8);
+        double const more = price(s, ours, 8) - price(s, papers, 8);
         CHECK(more >= ours.alone({0, 0, done.steps}, 8) * (1 - 1e-9));
         CHECK(more <= 2 * ours.alone(said, 8));
         bool const alike = is_even && ((std::is_same_v<Tag, sorted_halving> && is_power_of_two(p)) ||

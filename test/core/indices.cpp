@@ -13,8 +13,8 @@ using namespace colligo;
 struct checked_words {
   std::string operator()(std::size_t index, std::string const& a, std::string const& b) const {
     char const own = laws::word(0, index)[1];
-    for (std::string const& its : {a, b})
-      if (!its.empty() && its[1] != own) throw std::runtime_error("element " + std::to_string(index) + ": " + a + b);
+    for (std::string const& part : {a, b})
+      if (!part.empty() && part[1] != own) throw std::runtime_error("element " + std::to_string(index) + ": " + a + b);
     return a + b;
   }
 };
@@ -23,8 +23,8 @@ struct numbered {
 };
 struct checked_numbers {
   numbered operator()(std::size_t index, numbered a, numbered b) const {
-    for (numbered const its : {a, b})
-      if (its.ranks != 0 && its.index != index) throw std::runtime_error("element " + std::to_string(index));
+    for (numbered const part : {a, b})
+      if (part.ranks != 0 && part.index != index) throw std::runtime_error("element " + std::to_string(index));
     return {static_cast<std::uint32_t>(index), a.ranks + b.ranks};
   }
 };
@@ -43,9 +43,9 @@ template <class T, class Make, class Op, class Check>
 void expect_indices(thread_communicator& comm, std::size_t n, Make make, Op op, Check check) {
   int const p = comm.size(), me = comm.rank();
   auto const vector = [&](std::size_t size) {
-    std::vector<T> its(size);
-    for (std::size_t i = 0; i < size; ++i) its[i] = make(me, i);
-    return its;
+    std::vector<T> all(size);
+    for (std::size_t i = 0; i < size; ++i) all[i] = make(me, i);
+    return all;
   };
   auto const in = vector(n);
   auto const call = [&](collective c, auto const& run) {

@@ -36,13 +36,13 @@ struct counted {
     counted const& knob;
     own_work work(blocks const&, std::size_t) const { return {0, 0, 1}; }
     std::size_t scratch(blocks const& of_rank, std::size_t size) const {
-      pipelined_circulant const its{.block = knob.block};
-      return pipelined_circulant::all_gatherv<T>{its}.scratch(of_rank, size);
+      pipelined_circulant const plain{.block = knob.block};
+      return pipelined_circulant::all_gatherv<T>{plain}.scratch(of_rank, size);
     }
     template <steps Step>
     void operator()(Step& step, blocks const& of_rank) const {
-      pipelined_circulant const its{.block = knob.block};
-      of<pipelined_circulant::all_gatherv<T>>{its}(step, of_rank);
+      pipelined_circulant const plain{.block = knob.block};
+      of<pipelined_circulant::all_gatherv<T>>{plain}(step, of_rank);
     }
   };
   template <class T, class Op>
@@ -51,13 +51,13 @@ struct counted {
     counted const& knob;
     own_work work(blocks const&, std::size_t) const { return {0, 0, 1}; }
     std::size_t scratch(blocks const& of_rank, std::size_t size) const {
-      pipelined_circulant const its{.block = knob.block};
-      return pipelined_circulant::reduce_scatter<T, Op>{its}.scratch(of_rank, size);
+      pipelined_circulant const plain{.block = knob.block};
+      return pipelined_circulant::reduce_scatter<T, Op>{plain}.scratch(of_rank, size);
     }
     template <steps Step>
     void operator()(Step& step, blocks const& of_rank) const {
-      pipelined_circulant const its{.block = knob.block};
-      of<pipelined_circulant::reduce_scatter<T, Op>>{its}(step, of_rank);
+      pipelined_circulant const plain{.block = knob.block};
+      of<pipelined_circulant::reduce_scatter<T, Op>>{plain}(step, of_rank);
     }
   };
 };
@@ -154,20 +154,20 @@ TEST_CASE("what has been decided of late is not decided again when it comes agai
   constexpr collective C = collective::all_gatherv;
   static int decisions = 0;
   static detail::policy_table const counting = [] {
-    detail::policy_table its = detail::policy_table_of<C>();
-    its.choose = [](situation const& s) { return ++decisions, detail::policy_table_of<C>().choose(s); };
-    return its;
+    detail::policy_table table = detail::policy_table_of<C>();
+    table.choose = [](situation const& s) { return ++decisions, detail::policy_table_of<C>().choose(s); };
+    return table;
   }();
   run_threads(1, [](thread_communicator& comm) {
     detail::call_arguments<C, thread_communicator> const call_arguments(comm);
     auto const decides = [&](int times, int count) {
-      auto its = call_arguments
-                     .accept(call_arguments.blocks_of(std::vector{count}), std::span<char const>(), range{},
-                             std::span<char>(), range{})
-                     .its;
-      its.of = &detail::element_of<char, detail::no_functor>;
+      auto call = call_arguments
+                      .accept(call_arguments.blocks_of(std::vector{count}), std::span<char const>(), range{},
+                              std::span<char>(), range{})
+                      .call;
+      call.of = &detail::element_of<char, detail::no_functor>;
       int const before = decisions;
-      detail::by_rules(state_of<thread_communicator>::open(comm), its,
+      detail::by_rules(state_of<thread_communicator>::open(comm), call,
                        []() -> detail::policy_table const& { return counting; });
       expect(decisions - before == times, std::to_string(count));
     };

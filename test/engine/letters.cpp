@@ -95,7 +95,7 @@ class state final : public detail::waiting_state<> {
 };
 
 struct communicator {
-  state& its;
+  state& here;
 };
 
 }  // namespace letters
@@ -104,7 +104,7 @@ namespace colligo::inline COLLIGO_MODE {
 
 template <>
 struct state_of<letters::communicator> {
-  static detail::endpoint& open(letters::communicator const& comm) { return comm.its; }
+  static detail::endpoint& open(letters::communicator const& comm) { return comm.here; }
   template <class T>
   static constexpr bool has_vendor = false;
   template <class T>
@@ -155,9 +155,9 @@ TEST_CASE("a transport that writes seven functions has all collectives, blocking
       colligo::all_to_all(comm, to_all, from_all);
       for (int r = 0; r < p; ++r) expect(from_all[static_cast<std::size_t>(r)] == 10 * r + rank, "all_to_all");
       std::vector<matrix> of_request(40);
-      auto its = colligo::iall_reduce(comm, mine, of_request, times);
+      auto pending = colligo::iall_reduce(comm, mine, of_request, times);
       expect(colligo::all_reduce(comm, rank, std::plus<>{}) == p * (p - 1) / 2, "a blocking call beside a request");
-      its.wait();
+      pending.wait();
       expect(of_request == std::vector(40, product), "iall_reduce");
       state->life.reset();
     };

@@ -43,7 +43,9 @@ TEST_CASE("requests of the same kind one after the other: what differs between t
   for (int const p : {2, 3, 5})
     for (bool const over_memory : {false, true})
       with_ranks(p, [=](auto& comm) {
-        auto const name = [&](std::string const& its) { return named(its + (over_memory ? "@shared_memory" : "")); };
+        auto const name = [&](std::string const& algorithm) {
+          return named(algorithm + (over_memory ? "@shared_memory" : ""));
+        };
         int const me = comm.rank(), sum = p * (p - 1) / 2;
         std::list<std::vector<int>> memory;   // never the same again
         auto const filled = [&](int with) -> std::vector<int>& { return memory.emplace_back(40, with); };
@@ -137,7 +139,7 @@ TEST_CASE("in place, started or made ready to be, gives what the blocking call g
           expect(values == expected, name);
         }
       };
-      auto const run = [](persistent its) { its.start(), its.wait(); };
+      auto const run = [](persistent sum) { sum.start(), sum.wait(); };
       auto const with_forms = [](int form, auto blocking, auto started, auto ready) {
         form == 0 ? blocking() : form == 1 ? started() : ready();
       };

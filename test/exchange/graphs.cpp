@@ -65,26 +65,26 @@ template <class T>
 void exchange_over(int p, std::vector<graph_edge> const& all, std::size_t window) {
   std::atomic<int> wrong = 0;
   run_threads(p, [&](thread_communicator& comm) {
-    edges_of_rank<T> const its(all, comm.rank());
-    neighbours const graph(comm, its.sources, its.targets);
-    wrong += graph.sources() != its.sources || graph.targets() != its.targets;
-    std::vector<T> out(its.wanted.size());
+    edges_of_rank<T> const mine(all, comm.rank());
+    neighbours const graph(comm, mine.sources, mine.targets);
+    wrong += graph.sources() != mine.sources || graph.targets() != mine.targets;
+    std::vector<T> out(mine.wanted.size());
     auto const compare = [&](std::vector<T>& got) {
-      wrong += got != its.wanted;
+      wrong += got != mine.wanted;
       std::fill(got.begin(), got.end(), T{});
     };
-    auto kept = all_to_all_v_init(graph, its.sent, its.counts, out, its.in_counts);
+    auto kept = all_to_all_v_init(graph, mine.sent, mine.counts, out, mine.in_counts);
     for (int times = 0; times < 4; ++times) {
-      all_to_all_v(graph, its.sent, its.counts, out, its.in_counts, along_edges{.window = window});
+      all_to_all_v(graph, mine.sent, mine.counts, out, mine.in_counts, along_edges{.window = window});
       compare(out);
-      all_to_all_v(graph, its.sent, its.counts, out, its.in_counts, named("along_edges:window=3"));
+      all_to_all_v(graph, mine.sent, mine.counts, out, mine.in_counts, named("along_edges:window=3"));
       compare(out);
-      auto first = iall_to_all_v(graph, its.sent, its.counts, out, its.in_counts);
+      auto first = iall_to_all_v(graph, mine.sent, mine.counts, out, mine.in_counts);
       std::vector<T> meanwhile;
-      all_to_all_v(graph, its.sent, its.counts, meanwhile, its.in_counts);   // resizes it
+      all_to_all_v(graph, mine.sent, mine.counts, meanwhile, mine.in_counts);   // resizes it
       first.wait();
       compare(out);
-      if (!its.wanted.empty()) compare(meanwhile);
+      if (!mine.wanted.empty()) compare(meanwhile);
       kept.start();
       kept.wait();
       compare(out);
@@ -115,9 +115,9 @@ TEST_CASE("each edge of a random graph has its message, and nothing waits for ev
       for (graph_edge const& e : all) messages += e.from != e.to && e.elements != 0;
       for (std::size_t const window : {0u, 1u, 2u, 3u, 32u}) {
         INFO(p << " ranks, " << all.size() << " edges, window " << window);
-        auto const its = record(along_edges{.window = window}, p, all);
-        REQUIRE_NOTHROW(its.verify());
-        CHECK(its.total_messages() == messages);
+        auto const s = record(along_edges{.window = window}, p, all);
+        REQUIRE_NOTHROW(s.verify());
+        CHECK(s.total_messages() == messages);
       }
     }
 }
@@ -192,10 +192,10 @@ TEST_CASE("discover finds the senders, in ascending order, each as often as it s
     auto const all = random_graph(any, p, 3 * p);
     std::atomic<int> wrong = 0;
     run_threads(p, [&](thread_communicator& comm) {
-      edges_of_rank<int> its(all, comm.rank());
-      auto const graph = discover(comm, its.targets);
-      std::sort(its.sources.begin(), its.sources.end());
-      wrong += graph.sources() != its.sources || graph.targets() != its.targets;
+      edges_of_rank<int> mine(all, comm.rank());
+      auto const graph = discover(comm, mine.targets);
+      std::sort(mine.sources.begin(), mine.sources.end());
+      wrong += graph.sources() != mine.sources || graph.targets() != mine.targets;
     });
     CHECK(wrong == 0);
   }

@@ -94,10 +94,10 @@ TEST_CASE("sparse_all_to_all: arguments that one rank gives wrong are an error w
         std::vector<std::pair<int, std::vector<int>>> const out{{bad ? 3 : 2, {1, 2}}}, below{{bad ? -1 : 0, {}}};
         std::vector<int> const targets{0, 2}, counts{bad ? -1 : 1, 1}, short_counts{1, bad ? 0 : 1}, joined{1, 2};
         auto const by = named(way);
-        auto const both = [&](auto const&... its) {
+        auto const both = [&](auto const&... sent) {
           return [&] {
-            if (request) isparse_all_to_all(comm, its..., by).wait();
-            else sparse_all_to_all(comm, its..., by);
+            if (request) isparse_all_to_all(comm, sent..., by).wait();
+            else sparse_all_to_all(comm, sent..., by);
           };
         };
         expect(comm, both(out), "message 0 is for rank 3, ranks are 0 to 2");
@@ -135,9 +135,9 @@ TEST_CASE("sparse_all_to_all: the next call takes the way for what the ranks sen
   std::atomic<int> at_first = 0, then = 0, later = 0;
   run_threads(33, [&](auto const& comm) {
     auto& at = state_of<thread_communicator>::open(comm);
-    detail::sparse_call const its{.at = at, .of = detail::element_of<int, detail::no_functor>, .wire = nullptr,
-                                  .out = {}, .refused = nullptr};
-    auto const is_dense = [&] { return detail::way_of(its, "automatic", true) == detail::sparse_way::dense; };
+    detail::sparse_call const call{.at = at, .of = detail::element_of<int, detail::no_functor>, .wire = nullptr,
+                                   .out = {}, .refused = nullptr};
+    auto const is_dense = [&] { return detail::way_of(call, "automatic", true) == detail::sparse_way::dense; };
     at_first += is_dense();
     digraphs::own_messages<int> to_all, few{{0, {1}}};
     for (int r = 0; r < comm.size(); ++r) to_all.push_back({r, {1}});

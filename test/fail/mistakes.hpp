@@ -33,10 +33,10 @@
 #include <vector>
 
 struct point { double x, y; };
-struct owner { std::unique_ptr<double> its; };
-class with_pair { std::pair<int, double> its; };
-struct adding { double its; adding operator+(adding const& other) { return {its + other.its}; } };
-struct sharer { std::shared_ptr<double> its; };
+struct owner { std::unique_ptr<double> value; };
+class with_pair { std::pair<int, double> value; };
+struct adding { double value; adding operator+(adding const& other) { return {value + other.value}; } };
+struct sharer { std::shared_ptr<double> value; };
 
 extern colligo::mpi_communicator world;
 extern colligo::thread_communicator thread;

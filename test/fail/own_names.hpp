@@ -49,7 +49,7 @@ using others = types<
   result name(Arguments const&...);                                                                                  \
   template <class... Arguments>                                                                                      \
   concept name##_is_own =                                                                                            \
-      requires(Arguments... its) { requires std::is_same_v<decltype(name(its...)), result>; };                       \
+      requires(Arguments... arguments) { requires std::is_same_v<decltype(name(arguments...)), result>; };           \
   template <class T>                                                                                                 \
   constexpr bool name##_with() {                                                                                     \
     using comm = colligo::thread_communicator;                                                                       \

@@ -84,21 +84,21 @@ void throw_everywhere(Comm const& comm, std::string const& name, std::size_t n, 
     for (int k = 1;; k += stride) {
       bool const mine = who < 0 || who == comm.rank();
       int left = mine ? k : 0;
-      std::string its = "right";
+      std::string outcome = "right";
       try {
-        if (!What::is_right(comm, n, tag, left)) its = "wrong";
+        if (!What::is_right(comm, n, tag, left)) outcome = "wrong";
       } catch (refusal const&) {
-        its = "refused";
+        outcome = "refused";
       } catch (failed_elsewhere const&) {
-        its = "failed elsewhere";
+        outcome = "failed elsewhere";
       } catch (std::exception const& e) {
-        its = e.what();
+        outcome = e.what();
       }
       bool const reached = mine && left == 0;
       std::string const here = name + " of " + std::to_string(n) + " on rank " +
                                std::to_string(comm.rank()) + " of " + std::to_string(comm.size()) +
                                ", the functor throws at call " + std::to_string(k) + " on rank " + std::to_string(who);
-      report(its == (reached ? "refused" : "right") || its == "failed elsewhere", here + ": " + its);
+      report(outcome == (reached ? "refused" : "right") || outcome == "failed elsewhere", here + ": " + outcome);
       int none = 0;
       report(What::is_right(comm, n, tag, none), here + ": the next call is wrong");
       if (agree(reached) == 0) break;

@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(refused_and_then_elsewhere) {
     });
   }
   std::vector<boost::mpi::communicator> fresh(2);   // made here, because a rank does not wait for this in the library
-  for (boost::mpi::communicator& its : fresh) its = {world, boost::mpi::comm_duplicate};
+  for (boost::mpi::communicator& comm : fresh) comm = {world, boost::mpi::comm_duplicate};
   refused_then("a first use", false, [&] {
     int const sum = colligo::all_reduce(fresh.back(), 1, std::plus<>{}, by);
     fresh.pop_back();

@@ -131,10 +131,10 @@ void fail_everywhere(std::string const& what, Tag const& tag, std::size_t n, boo
       std::string const here = what + ", rank " + std::to_string(comm.rank()) + " of " + std::to_string(p) + ", k = " +
                                std::to_string(k) + " on rank " + std::to_string(who) + ": ";
       int const mine = who < 0 || who == comm.rank() ? k : 0;
-      outcome const its = outcome_of(mine, [&] { return add_up(comm, in, out, tag, as_request); }, reached, text);
-      report(its == outcome::right || its == outcome::elsewhere || its == outcome::no_shared_memory ||
-                 (its == outcome::no_memory && mine != 0),
-             here + (its == outcome::wrong ? "wrong values " : "") + text);
+      outcome const result = outcome_of(mine, [&] { return add_up(comm, in, out, tag, as_request); }, reached, text);
+      report(result == outcome::right || result == outcome::elsewhere || result == outcome::no_shared_memory ||
+                    (result == outcome::no_memory && mine != 0),
+             here + (result == outcome::wrong ? "wrong values " : "") + text);
       int const any = agree(reached);
       for (int again = 0; again < 2; ++again) {
         outcome const then = outcome_of(0, [&] { return add_up(comm, in, later, tag, again == 1); }, never, text);
@@ -199,8 +199,8 @@ void forms_that_allocate(Comm const& comm, Each each) {
     return colligo::all_gatherv(comm, in, room.data(), counts, displs), are_all(room, n + 1);
   });
   each("gatherv", [&] {
-    auto const its = colligo::gatherv(comm, in, root);
-    return !at_root || are_all(its.data);
+    auto const got = colligo::gatherv(comm, in, root);
+    return !at_root || are_all(got.data);
   });
   each("gatherv to a pointer", [&] {
     return colligo::gatherv(comm, in, room.data(), counts, root), !at_root || are_all(room);
@@ -317,10 +317,10 @@ BOOST_AUTO_TEST_CASE(no_memory_to_share) {
             for (std::size_t i = 0; i < n; ++i) in[i] = value<long>(world.rank(), i);
             bool never = false;
             std::string text;
-            outcome const its = outcome_of(0, [&] { return add_up(*comm, in, out, tag, false); }, never, text);
-            failed += its == outcome::no_memory;
-            BOOST_CHECK_MESSAGE(its == outcome::right || (its == outcome::no_shared_memory && comm == &fresh) ||
-                                    (is_full && (its == outcome::no_memory ? mine : its == outcome::elsewhere)),
+            outcome const result = outcome_of(0, [&] { return add_up(*comm, in, out, tag, false); }, never, text);
+            failed += result == outcome::no_memory;
+            BOOST_CHECK_MESSAGE(result == outcome::right || (result == outcome::no_shared_memory && comm == &fresh) ||
+                                    (is_full && (result == outcome::no_memory ? mine : result == outcome::elsewhere)),
                                 "n = " << n << " on rank " << world.rank() << ", none on rank " << who << ": " << text);
             MPI_Barrier(world);
           }
@@ -345,10 +345,10 @@ BOOST_AUTO_TEST_CASE(no_memory_in_any_form) {
             bool reached = false, never = false;
             std::string text;
             int const mine = who == comm.rank() ? k : 0;
-            outcome const its = outcome_of(mine, form, reached, text);
+            outcome const result = outcome_of(mine, form, reached, text);
             outcome const then = outcome_of(0, [&] { return agree(true) == p; }, never, text);
             bool const fits =
-                its == outcome::right || its == outcome::elsewhere || (its == outcome::no_memory && mine != 0);
+                result == outcome::right || result == outcome::elsewhere || (result == outcome::no_memory && mine != 0);
             if (!fits || then != outcome::right)
               throw std::runtime_error(name + " on rank " + std::to_string(comm.rank()) + " of " + std::to_string(p) +
                                        ", k = " + std::to_string(k) + " on rank " + std::to_string(who) +

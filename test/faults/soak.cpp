@@ -144,26 +144,26 @@ class soak {
     left_ = mine ? k : 0;
     if (late == me_) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 2000));
     else random_();
-    std::string its = "right";
+    std::string outcome = "right";
     try {
       bool const other = own_() % 3 == 0;
       bool const right = other ? make<angry_too>(c, named(name), starts) : make<angry>(c, named(name), starts);
-      if (!right) its = "wrong values";
+      if (!right) outcome = "wrong values";
     } catch (refusal const&) {
-      its = "refused";
+      outcome = "refused";
     } catch (failed_elsewhere const&) {
-      its = "failed elsewhere";
+      outcome = "failed elsewhere";
     } catch (rank_lost const&) {
       throw;
     } catch (std::exception const& e) {
-      its = e.what();
+      outcome = e.what();
     }
-    bool const reached = mine && left_ == 0, may_fail = throws && its == "failed elsewhere";
+    bool const reached = mine && left_ == 0, may_fail = throws && outcome == "failed elsewhere";
     left_ = 0;
-    if (its == (reached ? "refused" : "right") || may_fail) return {};
+    if (outcome == (reached ? "refused" : "right") || may_fail) return {};
     return std::string(starts ? "i" : "") + std::string(name_of(c)) + " of " + std::to_string(n_) + " by " + name +
            " with root " + std::to_string(root_) + " on rank " + std::to_string(me_) + " of " + std::to_string(p_) +
-           (throws ? ", a functor throws" : "") + ": " + its;
+           (throws ? ", a functor throws" : "") + ": " + outcome;
   }
 
   // Ranks contribute rank + 1; `gets` elements come, `times` that or other ranks' values.
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(soak_over_mpi) {
   MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, world);
   if (world.rank() == 0) BOOST_TEST_MESSAGE("COLLIGO_SOAK_SEED=" << seed);
   unsigned const calls = setting("COLLIGO_SOAK_CALLS", 2500);
-  soak its(world, seed);
+  soak run(world, seed);
   for (unsigned i = 0; i < calls; ++i) {
     if (i == calls / 2 && world.size() == 3) {   // in messages, or in both; memory is in test/mpi/shared_memory.cpp
       if (world.rank() == 1) std::this_thread::sleep_for(2s);
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(soak_over_mpi) {
       colligo::all_reduce(world, in, out, std::plus<>{}, ring);
       BOOST_CHECK(out == std::vector<long>(in.size(), 3));
     }
-    std::string const wrong = its.call();
+    std::string const wrong = run.call();
     BOOST_REQUIRE_MESSAGE(wrong.empty(), "seed " << seed << ", call " << i << ": " << wrong);
   }
 }
@@ -265,8 +265,8 @@ BOOST_AUTO_TEST_CASE(soak_with_a_kill, *boost::unit_test::disabled()) {
   int const victim = static_cast<int>(random() % static_cast<unsigned>(world.size()));
   auto const after = std::chrono::microseconds(random() % 1000000);
   if (world.rank() == 0) std::printf("COLLIGO_SOAK_SEED=%u\n", seed), std::fflush(stdout);
-  soak its(world, seed, true);   // those who wait for messages of the rank that is gone get no error
-  BOOST_REQUIRE(its.call().empty());   // before its end there is no memory to see it in
+  soak run(world, seed, true);   // those who wait for messages of the rank that is gone get no error
+  BOOST_REQUIRE(run.call().empty());   // before its end there is no memory to see it in
   MPI_Barrier(world);
   if (world.rank() == victim) std::thread([after] { std::this_thread::sleep_for(after), ::raise(SIGKILL); }).detach();
   using clock = std::chrono::steady_clock;
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(soak_with_a_kill, *boost::unit_test::disabled()) {
   auto latest = clock::now();
   try {
     for (unsigned call = 1; end.empty(); ++call, latest = clock::now())
-      if (std::string const wrong = its.call(); !wrong.empty()) end = "call " + std::to_string(call) + ": " + wrong;
+      if (std::string const wrong = run.call(); !wrong.empty()) end = "call " + std::to_string(call) + ": " + wrong;
   } catch (rank_lost const& e) {
     double const seconds = std::chrono::duration<double>(clock::now() - latest).count();
     if (e.rank() != victim) end = "the wrong rank: ";
@@ -294,10 +294,10 @@ BOOST_AUTO_TEST_CASE(soak_over_threads) {
   unsigned const seed = seed_of_this_run(), calls = setting("COLLIGO_SOAK_CALLS", 2500);
   for (int const p : {2, 3, 4})
     run_threads(p, [=](thread_communicator& comm) {
-      soak its(comm, seed);
+      soak run(comm, seed);
       for (unsigned i = 0; i < calls / 3; ++i) {
         if (i == calls / 6 && p == 3 && comm.rank() == 1) std::this_thread::sleep_for(2s);
-        if (std::string const wrong = its.call(); !wrong.empty())
+        if (std::string const wrong = run.call(); !wrong.empty())
           throw std::runtime_error("seed " + std::to_string(seed) + ", call " + std::to_string(i) + ": " + wrong);
       }
     });

@@ -45,7 +45,7 @@ class host {
     for (auto& s : segments_) begins.push_back(static_cast<std::byte*>(std::memset(s.of_size(segment), 0, segment)));
     for (std::size_t r = 0; r < p; ++r) {
       ranks_[r] = std::make_unique<rank>(static_cast<int>(r), p, memory_[r]);
-      ranks_[r]->ends.open([&](std::size_t its) { return begins[its]; }, {});
+      ranks_[r]->ends.open([&](std::size_t at) { return begins[at]; }, {});
     }
   }
   detail::shared_host& operator[](std::size_t r) { return ranks_[r]->ends; }
@@ -53,7 +53,7 @@ class host {
   /// Of all ranks.
   std::size_t shared_bytes() const {
     std::size_t all = segments_.size() * detail::segment_layout(static_cast<int>(segments_.size())).bytes();
-    for (memory const& its : memory_) all += its.bytes;
+    for (memory const& one : memory_) all += one.bytes;
     return all;
   }
 
@@ -62,15 +62,15 @@ class host {
     int const p = static_cast<int>(ranks_.size());
     detail::small_vector<operand> list;
     detail::rank_plan plan;
-    detail::call const its{.what = what, .of = &detail::element_of<double, std::plus<>>, .wire = nullptr, .op = nullptr,
+    detail::call const one{.what = what, .of = &detail::element_of<double, std::plus<>>, .wire = nullptr, .op = nullptr,
                            .vector = blocks{{0, n}, p}, .in = {}, .out = {}};
     detail::erased_policy const& policy = *detail::policies_of<>(what)()[by.index()];
     for (int r = 0; r < p; ++r) {
       rank& me = *ranks_[static_cast<std::size_t>(r)];
       plan.clear();
       detail::planner plans(r, p, sizeof(double), plan, list);
-      policy.run(by.tag(), known, plans, its.vector, 0);
-      detail::working_vector data(its, me.scratch);
+      policy.run(by.tag(), known, plans, one.vector, 0);
+      detail::working_vector data(one, me.scratch);
       detail::shared_steps steps(me.ends, me.traffic, r);
       steps.work_on(data);
       for (auto const& s : plan.steps)
@@ -91,7 +91,7 @@ class host {
 };
 
 /// Calls of all collectives but all_to_all, 8 B to 1 MiB, by what `automatic` takes where each rank has a core.
-inline void prepare_all(host& its, int p, hierarchy const& levels) {
+inline void prepare_all(host& on, int p, hierarchy const& levels) {
   using enum collective;
   for (collective const what : {all_reduce, reduce, broadcast, all_gather, gather, scatter, reduce_scatter_block, scan,
                                 exclusive_scan, barrier})
@@ -100,7 +100,7 @@ inline void prepare_all(host& its, int p, hierarchy const& levels) {
       std::size_t const n = what == barrier ? 2 : std::max<std::size_t>(bytes / 8, least);
       situation const s{.vector = blocks{{0, n}, p}, .element_size = 8, .shared = true, .cores = true,
                         .levels = &levels};
-      its.prepare(what, choose(what, s), {.levels = &levels}, n);
+      on.prepare(what, choose(what, s), {.levels = &levels}, n);
     }
 }
 

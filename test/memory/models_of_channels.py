@@ -66,7 +66,7 @@ def acknowledgements(o):
 @model(clear="relaxed", ready="release", is_ready="acquire", taken="release", room="acquire",
        mutants=["clears the next header after the announcement", "does not clear"],
        sources=[(channel, "void begin(chunk_label", "ready.store", "clear"),
-                (channel, "void announce(", "its.ready.store", "ready"),
+                (channel, "void announce(", "chunk.ready.store", "ready"),
                 (channel, "bool is_ready(", "ready.load", "is_ready"),
                 (channel, "void release(", "back_->taken.store", "taken"),
                 (channel, "std::uint64_t least(", ".load", "room room")])
@@ -128,8 +128,9 @@ def first_come(o):
 
 
 @model(seen="acquire", published="acq_rel",
-       sources=[(host_body, "channel_front& shared_host::front(", "its.front.load", "seen"),
-                (host_body, "channel_front& shared_host::front(", "its.front.compare_exchange_strong", "published")])
+       sources=[(host_body, "channel_front& shared_host::front(", "addresses.front.load", "seen"),
+                (host_body, "channel_front& shared_host::front(", "addresses.front.compare_exchange_strong",
+                 "published")])
 def fronts(o):
     return first_come(o)
 

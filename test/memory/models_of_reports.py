@@ -39,7 +39,7 @@ locked = dict(change="relaxed", changes="fence release", word="relaxed", number=
               mutants=["the number stays while words change", "looks at the number once"])
 fences = "atomic_thread_fence"
 enter, add = (identity, "void enter("), (identity_body, "void abandoned_calls::add(")
-read_record = (identity_body, "bool rank_record::read(call_identity& its,")
+read_record = (identity_body, "bool rank_record::read(call_identity& identity,")
 place_of = (identity_body, "std::uint32_t rank_record::place_of(")
 read_type = (identity_body, "bool rank_record::read(report& into)")
 find, reason = (identity_body, "abandoned_calls::find("), (identity_body, "std::string abandoned_calls::reason(")
@@ -60,7 +60,7 @@ def records(o):
 
 
 @model(**locked, sources=[
-    *letters, (*place_of, "its.number.store", "change number"), (*place_of, fences, "changes"),
+    *letters, (*place_of, "type.number.store", "change number"), (*place_of, fences, "changes"),
     (*read_type, "type.number.load", "look look_again"), (*read_type, fences, "looked")])
 def types(o):
     """The names of element types 8 and 16, which have the same place."""
@@ -69,8 +69,8 @@ def types(o):
 
 @model(**locked | {"mutants": [*locked["mutants"], "replaces the reason of a call"]}, sources=[
     *letters, (*add, "if (last(e) == number) return;", ""),
-    (*add, "its->number.store", "change number"), (*add, fences, "changes"),
-    (*add, "its->first.store", "word"), (*find, "e.number.load", "look look_again"), (*find, fences, "looked"),
+    (*add, "oldest->number.store", "change number"), (*add, fences, "changes"),
+    (*add, "oldest->first.store", "word"), (*find, "e.number.load", "look look_again"), (*find, fences, "looked"),
     (*find, "e.first.load", "look_at_word"), (*reason, fences, "looked"),
     (*reason, "number.load", "look_again")])
 def abandoned(o):
@@ -154,7 +154,7 @@ alone += [   # of its own
     (*enter, "latest_type_.load", "relaxed"), (*enter, ".name.load", "relaxed"),
     (*place_of, ".name.load", "relaxed"), (*place_of, "types_[which].number.load", "relaxed"),
     (*place_of, "newest_type_.load", "relaxed"), (*place_of, "newest_type_.store", "relaxed"),
-    (*place_of, "its.name.store", "relaxed"), (*place_of, "latest_type_.store", "relaxed"),
+    (*place_of, "type.name.store", "relaxed"), (*place_of, "latest_type_.store", "relaxed"),
     (*add, "count_.load", "relaxed"), (*add, "count_.store", "relaxed"), (*add, "numbers_.size()].store", "relaxed"),
     (identity_body, "bool abandoned_calls::is_listed(", "one.load", "relaxed"),
     (identity_body, "bool abandoned_calls::may_have_forgotten(", "count_.load", "relaxed"),

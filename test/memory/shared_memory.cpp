@@ -255,11 +255,11 @@ TEST_CASE("a report is of the call whose number it has, or not known") {
   auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   for (std::uint32_t i = 0; known < 300'000 && std::chrono::steady_clock::now() < end; ++i) {
     std::uint32_t const k = latest.load(std::memory_order_relaxed) - i % 8;
-    detail::rank_record::report report{.its = {.number = k}};
+    detail::rank_record::report report{.call = {.number = k}};
     if (k == 0 || k > (1u << 31) || !record->read(report)) continue;
     ++known;
     bool const same_type = report.type.empty() || report.type == (k / 64 % 2 ? name_of_letter() : name_of_number());
-    torn += report.its != call_of(k) || report.before != ~std::uint64_t{k} || !same_type;
+    torn += report.call != call_of(k) || report.before != ~std::uint64_t{k} || !same_type;
   }
   ends = true;
   writer.join();
@@ -465,14 +465,14 @@ TEST_CASE("128 ranks of one host") {
 
 TEST_CASE("rings are as long as the page of channels says") {
   struct host_size { int ranks; std::size_t to_one, to_all, to_some; };   // KiB
-  for (host_size const its : {host_size{2, 512, 256, 512}, {3, 512, 256, 512}, {4, 256, 256, 256}, {5, 256, 256, 256},
+  for (host_size const row : {host_size{2, 512, 256, 512}, {3, 512, 256, 512}, {4, 256, 256, 256}, {5, 256, 256, 256},
                               {6, 128, 256, 128}, {9, 128, 256, 128}, {16, 64, 256, 64}, {17, 16, 64, 16},
                               {33, 8, 64, 16}, {64, 4, 64, 16}, {65, 4, 64, 8}, {288, 4, 64, 8}}) {
-    CAPTURE(its.ranks);
-    detail::segment_layout const layout(its.ranks);
-    CHECK(layout.capacity(0) == its.to_one << 10);
-    CHECK(layout.capacity(static_cast<std::size_t>(its.ranks)) == its.to_all << 10);
-    CHECK(layout.capacity_among() == its.to_some << 10);
+    CAPTURE(row.ranks);
+    detail::segment_layout const layout(row.ranks);
+    CHECK(layout.capacity(0) == row.to_one << 10);
+    CHECK(layout.capacity(static_cast<std::size_t>(row.ranks)) == row.to_all << 10);
+    CHECK(layout.capacity_among() == row.to_some << 10);
   }
 }
 
@@ -517,10 +517,10 @@ TEST_CASE("what automatic takes on hosts whose ranks have a core each stays in O
   struct host_size { int p; std::array<int, 2> levels; int mebibytes; };
   for (auto const& [p, sizes, mebibytes] :
        {host_size{64, {4, 16}, 12}, {121, {4, 16}, 23}, {128, {4, 16}, 22}, {281, {72, 4}, 56}, {288, {72, 4}, 56}}) {
-    counted::host its(static_cast<std::size_t>(p));
-    counted::prepare_all(its, p, hierarchy::of_sizes(p, sizes));
+    counted::host host(static_cast<std::size_t>(p));
+    counted::prepare_all(host, p, hierarchy::of_sizes(p, sizes));
     INFO(p << " ranks");
-    CHECK(static_cast<double>(its.shared_bytes()) / (1 << 20) < mebibytes);
+    CHECK(static_cast<double>(host.shared_bytes()) / (1 << 20) < mebibytes);
   }
 }
 
@@ -529,12 +529,12 @@ TEST_CASE("short vectors by level: a rank writes one line per level, for whoever
   for (auto const& [p, sizes, lines, peers] :
        {target{16, {4}, 2, 6}, {32, {4}, 2, 10}, {64, {4}, 3, 9}, {128, {4, 16, 2}, 4, 10}, {72, {}, 2, 15},
         {288, {72}, 3, 18}}) {
-    hierarchy const its = hierarchy::of_sizes(p, sizes);
+    hierarchy const levels = hierarchy::of_sizes(p, sizes);
     detail::small_vector<operand> list;
     for (int const me : {0, p / 3, p - 1}) {
       detail::rank_plan plan;
       detail::planner plans(me, p, sizeof(double), plan, list);
-      direct_by_level const tag{.levels = &its};
+      direct_by_level const tag{.levels = &levels};
       make_policy<collective::all_reduce, direct_by_level, double, std::plus<>>(tag)(plans, range{0, 1});
       int written = 0, read = 0;
       for (auto const& s : plan.steps) {
@@ -568,12 +568,12 @@ TEST_CASE("ranks of a reader group find each other, whoever comes first, and oth
   int made = 0;
   for (std::vector<int> const& members : {std::vector{0, 1, 2, 3}, {0, 4, 8}, {0, 4, 9}, {5, 7, 11}}) {
     for (int const me : members) {
-      detail::reader_group* const its = reader_group_of(me, members);
-      REQUIRE(its != nullptr);
-      CHECK(its->readers() == members.size() - 1);
-      CHECK(reader_group_of(me, {members.rbegin(), members.rend()}) == its);   // in any order
+      detail::reader_group* const group = reader_group_of(me, members);
+      REQUIRE(group != nullptr);
+      CHECK(group->readers() == members.size() - 1);
+      CHECK(reader_group_of(me, {members.rbegin(), members.rend()}) == group);   // in any order
       auto const value = static_cast<std::byte>(10 * made + me);
-      hosts[static_cast<std::size_t>(me)].to(*its).put_lines(&value, 1, tag);
+      hosts[static_cast<std::size_t>(me)].to(*group).put_lines(&value, 1, tag);
     }
     for (int const me : members)
       for (int const from : members) {
@@ -749,7 +749,7 @@ TEST_CASE("long results are stored, and long messages exchanged, as a rank measu
 namespace {
 struct variable {
   char const* name;
-  variable(char const* its, char const* value) : name(its) { ::setenv(name, value, 1); }
+  variable(char const* which, char const* value) : name(which) { ::setenv(name, value, 1); }
   ~variable() { ::unsetenv(name); }
 };
 }  // namespace
@@ -878,7 +878,7 @@ TEST_CASE("a message one way announces its first and its last chunk in parts, an
   static std::atomic<std::size_t> combined;   // pages, by the reader
   static std::array<std::size_t, chunk * chunks> known;
   combined = 0;
-  variable const its("COLLIGO_STORES", "cached");
+  variable const stores_set("COLLIGO_STORES", "cached");
   told_pages input(chunk * chunks, [](std::size_t at) {   // before a page is copied
     bool const is_waited_for = at % chunk == 0 || at / chunk == 0 || at / chunk == chunks - 1;
     for (int i = 0; i < (is_waited_for ? 20'000 : 20) && combined.load() < at; ++i) usleep(500);
@@ -908,7 +908,7 @@ TEST_CASE("a message one way announces its first and its last chunk in parts, an
 
 TEST_CASE("many chunks, stored both ways, arrive as they were sent") {
   for (char const* stores : {"cached", "streaming", "measured"}) {
-    variable const its("COLLIGO_STORES", stores), small("COLLIGO_CHUNKS", "1k");
+    variable const stores_set("COLLIGO_STORES", stores), small("COLLIGO_CHUNKS", "1k");
     for (int again = 0; again < 5; ++again)   // channels that are new try both ways
       REQUIRE_NOTHROW(run_threads(2, [again](thread_communicator& comm) {
         std::uint64_t const p = 2, me = static_cast<std::uint64_t>(comm.rank());

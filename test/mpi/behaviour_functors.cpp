@@ -89,10 +89,10 @@ struct fuse {
   bool blown() const { return blows_at != 0 && calls >= blows_at; }
 };
 struct sum_with_fuse {
-  fuse* its;
+  fuse* lit;
   template <class T>
   T operator()(T const& a, T const& b) const {
-    if (++its->calls == its->blows_at) throw thrown_by_the_functor("no sum today");
+    if (++lit->calls == lit->blows_at) throw thrown_by_the_functor("no sum today");
     return a + b;
   }
 };

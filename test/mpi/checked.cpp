@@ -43,7 +43,7 @@ void all_throw(communicator const& comm, Call call, std::vector<std::string> con
     text = e.what();
   }
   auto const texts = over_mpi::gathered(comm, std::vector{checked_calls::on_a_sheet(text)});
-  see(right && std::ranges::all_of(texts, [&](auto const& its) { return its[0].text.data() == text; }), text);
+  see(right && std::ranges::all_of(texts, [&](auto const& each) { return each[0].text.data() == text; }), text);
   for (auto const& word : words) see(text.find(word) != text.npos, text + "\n lacks " + word);
 }
 
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(variables_of_one_rank_or_of_all_leave_every_call_right) {
     for (auto const& [name, value] : settings)
       for (int const only : {0, p - 1, -1}) {   // -1: all ranks
         if (many && (only != 0 || memory == std::string_view("on"))) continue;
-        variable const shared("COLLIGO_SHARED_MEMORY", memory), its(name, value, only == me || only == -1);
+        variable const shared("COLLIGO_SHARED_MEMORY", memory), asked(name, value, only == me || only == -1);
         checked_calls::agree(fresh(), [&, only = only, name = name](bool right, std::string const& what) {
           see(right, std::string(name) + " on " + (only < 0 ? "all" : std::to_string(only)) + ": " + what);
         });

@@ -37,9 +37,9 @@ std::uint8_t value(int rank, std::size_t i) {
   return static_cast<std::uint8_t>(mixed * (static_cast<std::size_t>(rank) + 1)) & 0x7f;
 }
 template <class Value>
-std::vector<std::uint8_t> one_period(Value its) {
+std::vector<std::uint8_t> one_period(Value value_at) {
   std::vector<std::uint8_t> all(period);
-  for (std::size_t i = 0; i < period; ++i) all[i] = its(i);
+  for (std::size_t i = 0; i < period; ++i) all[i] = value_at(i);
   return all;
 }
 // f(stretch, values that it has): in stretches of one period.

@@ -91,10 +91,10 @@ std::vector<particle> moved_particles(mpi::communicator const& world, Gather gat
     mine.push_back({1000 * i + 17 * world.rank(), i - 2, 1 + i % 2});
   for (int step = 0; step < 10; ++step) {
     std::vector<particle> const all = gather(mine);
-    for (particle& its : mine) {
+    for (particle& one : mine) {
       for (particle const& other : all)
-        if (other.x != its.x) its.v += (its.x < other.x ? -1 : 1) * other.charge;
-      its.x += its.v;
+        if (other.x != one.x) one.v += (one.x < other.x ? -1 : 1) * other.charge;
+      one.x += one.v;
     }
     // Every third step the last particle of a rank decays: how many there are changes all the time.
     if (step % 3 == world.rank() % 3 && !mine.empty()) {
@@ -112,7 +112,7 @@ template <class Best, class Share>
 std::pair<std::vector<int>, double> eliminated(mpi::communicator const& world, Best best, Share share) {
   constexpr int n = 24;
   using row = std::array<double, n>;
-  auto const at = [](row& its, int column) -> double& { return its[static_cast<std::size_t>(column)]; };
+  auto const at = [](row& r, int column) -> double& { return r[static_cast<std::size_t>(column)]; };
   std::vector<std::pair<int, row>> rows;
   for (int r = world.rank(); r < n; r += world.size()) {
     rows.push_back({r, {}});
@@ -122,21 +122,21 @@ std::pair<std::vector<int>, double> eliminated(mpi::communicator const& world, B
   double determinant = 0;
   for (int column = 0; column < n; ++column) {
     std::pair<double, int> candidate(-1, n);
-    for (auto& [r, its] : rows) {
-      double const size = std::abs(at(its, column));
+    for (auto& [r, values] : rows) {
+      double const size = std::abs(at(values, column));
       if (std::ranges::count(pivots, r) == 0 && size > candidate.first) candidate = {size, r};
     }
     auto const [size, pivot] = best(candidate);
     row taken{};
-    for (auto& [r, its] : rows)
-      if (r == pivot) taken = its;
+    for (auto& [r, values] : rows)
+      if (r == pivot) taken = values;
     share(taken, pivot % world.size());
     pivots.push_back(pivot);
     determinant += std::log(size);
-    for (auto& [r, its] : rows) {
+    for (auto& [r, values] : rows) {
       if (std::ranges::count(pivots, r) != 0) continue;
-      double const factor = at(its, column) / at(taken, column);
-      for (int c = column; c < n; ++c) at(its, c) -= factor * at(taken, c);
+      double const factor = at(values, column) / at(taken, column);
+      for (int c = column; c < n; ++c) at(values, c) -= factor * at(taken, c);
     }
   }
   return {pivots, determinant};

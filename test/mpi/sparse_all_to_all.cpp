@@ -136,12 +136,12 @@ BOOST_AUTO_TEST_CASE(the_variable_pins_a_way_unless_the_program_does) {
   for (char const* const way : {"consensus", "dense", "nonsense"}) {
     auto const comm = with_variable("COLLIGO_SPARSE_ALL_TO_ALL", way);
     auto& at = state_of<boost::mpi::communicator>::open(comm);
-    detail::sparse_call const its{.at = at, .of = detail::element_of<int, detail::no_functor>, .wire = nullptr,
-                                  .out = {}, .refused = nullptr, .is_request = true};
+    detail::sparse_call const call{.at = at, .of = detail::element_of<int, detail::no_functor>, .wire = nullptr,
+                                   .out = {}, .refused = nullptr, .is_request = true};
     bool const is_known = std::string_view(way) != "nonsense";
-    auto const taken = detail::way_of(its, "automatic", true);
+    auto const taken = detail::way_of(call, "automatic", true);
     if (is_known) BOOST_TEST(detail::sparse_ways[static_cast<std::size_t>(taken)] == way);
-    BOOST_TEST((detail::way_of(its, "counters", true) == detail::sparse_way::counters));
+    BOOST_TEST((detail::way_of(call, "counters", true) == detail::sparse_way::counters));
     BOOST_TEST(digraphs::is_right_by<int>(comm, "automatic", digraphs::kind::few, 1));
   }
 }

@@ -73,7 +73,7 @@ std::size_t circles_of(schedule const& s) {
   for (message const& m : s.messages_in_order()) ways[m.round].insert({m.from, m.to, m.received.folds()});
   std::size_t circles = 0;
   for (auto next = ways.begin(); next != ways.end();) {
-    auto const end = std::find_if(next, ways.end(), [&](auto const& its) { return its.second != next->second; });
+    auto const end = std::find_if(next, ways.end(), [&](auto const& way) { return way.second != next->second; });
     auto const combined = static_cast<std::size_t>(
         std::ranges::count_if(next->second, [](auto const& way) { return way[2] != 0; }));
     auto const rounds = static_cast<std::size_t>(std::distance(next, end));

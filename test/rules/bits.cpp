@@ -29,7 +29,7 @@ constexpr int most_ranks = 17;
 
 struct variable {
   char const* name;
-  variable(char const* its, char const* value) : name(its) { ::setenv(name, value, 1); }
+  variable(char const* which, char const* value) : name(which) { ::setenv(name, value, 1); }
   ~variable() { ::unsetenv(name); }
 };
 
@@ -90,14 +90,14 @@ std::optional<bracketing> form_of(collective c, std::size_t which, chosen_algori
                                   operands order, int root = 0, std::vector<int> const& hosts = {}) {
   by.policy = text_of(c, which);
   if (by.policy == nullptr || by.policy->run == nullptr) return std::nullopt;
-  detail::call const its{c, &detail::element_of<T, Op>, nullptr, nullptr, blocks{{0, n}, p}, {}, {}, root};
-  return association(detail::recorded_call(its, by, {hosts}, std::size_t{1} << 30).value(), order, root);
+  detail::call const call{c, &detail::element_of<T, Op>, nullptr, nullptr, blocks{{0, n}, p}, {}, {}, root};
+  return association(detail::recorded_call(call, by, {hosts}, std::size_t{1} << 30).value(), order, root);
 }
 
 struct candidate {
   std::string name;
   std::size_t which;
-  chosen_algorithm its;
+  chosen_algorithm by;
 };
 // All that are made of steps and go over any wire.
 std::vector<candidate> candidates() {
@@ -121,14 +121,14 @@ TEST_CASE("associations are those by which algorithms combine, p = 2..17") {
       if (n == 300 && p > 9) continue;
       int const root = p / 3;
       for (collective const c : combining)
-        for (auto const& [name, which, its] : candidates()) {
-          auto const form = form_of<std::string, bracketed>(c, which, its, p, n, operands::ordered, root);
+        for (auto const& [name, which, by] : candidates()) {
+          auto const form = form_of<std::string, bracketed>(c, which, by, p, n, operands::ordered, root);
           if (!form) continue;
           std::vector<std::vector<std::string>> got(static_cast<std::size_t>(p));
-          run_threads(p, [&, &its = its](thread_communicator& comm) {
+          run_threads(p, [&, &by = by](thread_communicator& comm) {
             std::vector<std::string> const in(n, std::to_string(comm.rank()));
             got[static_cast<std::size_t>(comm.rank())] =
-                result_of(comm, c, in, as_commutative(bracketed{}), root, its);
+                result_of(comm, c, in, as_commutative(bracketed{}), root, by);
           });
           INFO(name_of(c) << ' ' << name << ", p = " << p << ", n = " << n);
           std::size_t first = 0;
@@ -156,7 +156,7 @@ TEST_CASE("equal associations give equal bits, others different ones: sums and w
     std::vector<outcome> all;
     std::vector<candidate> some;
     for (auto const& each : candidates()) {
-      auto const form = form_of<double, functor>(c, each.which, each.its, p, n, order);
+      auto const form = form_of<double, functor>(c, each.which, each.by, p, n, order);
       if (!form || (order == operands::ordered && !text_of(c, each.which)->ordered)) continue;
       all.push_back({each.name, *form, std::vector<std::vector<std::uint64_t>>(static_cast<std::size_t>(p))});
       some.push_back(each);
@@ -164,7 +164,7 @@ TEST_CASE("equal associations give equal bits, others different ones: sums and w
     run_threads(p, [&](thread_communicator& comm) {
       for (std::size_t i = 0; i < some.size(); ++i)
         all[i].bits[static_cast<std::size_t>(comm.rank())] = bits_of_all(
-            result_of(comm, c, awkward_numbers(comm.rank(), n), op, 0, some[i].its));
+            result_of(comm, c, awkward_numbers(comm.rank(), n), op, 0, some[i].by));
     });
     for (auto const& a : all)
       for (auto const& b : all) {
@@ -187,11 +187,11 @@ TEST_CASE("equal associations give equal bits, others different ones: sums and w
 TEST_CASE("at p = 2 all sums have the same bits; cards promise nothing that schedules do not keep") {
   bool first = true;
   std::optional<bracketing> one;
-  for (auto const& [name, which, its] : candidates())
+  for (auto const& [name, which, by] : candidates())
     for (collective const c : combining)
       for (int p = 1; p <= most_ranks; ++p)
         for (std::size_t const n : {1u, 3u, 64u, 3000u}) {
-          auto const form = form_of<double, std::plus<>>(c, which, its, p, n, operands::commute);
+          auto const form = form_of<double, std::plus<>>(c, which, by, p, n, operands::commute);
           if (!form) continue;
           INFO(name_of(c) << ' ' << name << ", p = " << p << ", n = " << n);
           if (text_of(c, which)->same_bits) CHECK(form->same_on_all_ranks());
@@ -336,7 +336,7 @@ TEST_CASE("COLLIGO_SUM=exact: sums that are left to the library are exact and ro
       for (char const* const algorithm : {"automatic", "ring", "vendor", "halving_doubling", "binary_tree"}) {
         if (n > 40 && algorithm != std::string("automatic")) continue;
         INFO("p = " << p << ", n = " << n << ", " << algorithm);
-        variable const exact("COLLIGO_SUM", "exact"), its("COLLIGO_ALL_REDUCE", algorithm);
+        variable const exact("COLLIGO_SUM", "exact"), algorithm_set("COLLIGO_ALL_REDUCE", algorithm);
         CHECK(bits_of_call(p, n, automatic{}) == std::vector(static_cast<std::size_t>(p), expected));
         CHECK(bits_of_call(p, n, named("automatic"), std::plus<double>{})[0] == expected);
         CHECK(bits_of_call(p, n, ring{})[0] == plain);   // pinned

@@ -42,15 +42,15 @@ TEST_CASE("all_reduce: doubling while start-ups count, halvings or the circulant
   for (int const p : {3, 6, 12, 96}) CHECK(choice(all_reduce, p, 1024) == "grouped_doubling");
   for (int const p : {8, 64, 512}) CHECK(choice(all_reduce, p, 512) == "recursive_doubling");
   auto const halvings = [](std::size_t bytes) {
-    auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, 64}, .element_size = 1});
-    return its.as<halving_doubling>()->halvings;
+    auto const by = choose(all_reduce, {.vector = blocks{{0, bytes}, 64}, .element_size = 1});
+    return by.as<halving_doubling>()->halvings;
   };
   CHECK((0 < halvings(4096) && halvings(4096) < halvings(16384) && halvings(16384) < 6));
   for (int const p : {2, 8, 64, 512}) CHECK(choice(all_reduce, p, 8 << 20) == "halving_doubling");
   for (int const p : {3, 7, 15, 33, 96}) CHECK(choice(all_reduce, p, 1 << 20) == "circulant");
   auto const combines_early = [](int p, std::size_t bytes) {
-    auto const its = choose(all_reduce, {.vector = blocks{{0, bytes}, p}, .element_size = 1});
-    auto const* const grouped = its.as<grouped_doubling>();
+    auto const by = choose(all_reduce, {.vector = blocks{{0, bytes}, p}, .element_size = 1});
+    auto const* const grouped = by.as<grouped_doubling>();
     return grouped != nullptr && grouped->early != 0;
   };
   for (int const p : {33, 66}) CHECK(combines_early(p, 128));
@@ -64,8 +64,8 @@ TEST_CASE("where start-ups of messages to several ranks overlap, several go at a
   machine const overlapping{1e-6, 1e-10, 1e-10, 1, 1, 0.1};
   auto const radix = [&](collective what, int p, std::size_t bytes) {
     situation const s{.vector = blocks{{0, bytes}, p}, .element_size = 1, .network = overlapping};
-    auto const its = choose(what, s);
-    auto const* const found = its.as<circulant>();
+    auto const by = choose(what, s);
+    auto const* const found = by.as<circulant>();
     return found ? found->radix : 0;
   };
   for (collective const c : {all_reduce, reduce_scatter, all_gather, all_gatherv})
@@ -198,14 +198,14 @@ TEST_CASE("all_gatherv of any counts: 2 % above the cheapest in the mean, nowher
           machine const m{alpha, beta, typical.gamma, 1, 1, 1, typical.own};
           auto const price_of = [&](auto const& tag) { return price(record(tag, all_gatherv, p, counts), m, 1); };
           auto const chosen = choose(all_gatherv, {.vector = vector, .element_size = 1, .network = m});
-          double const its = price_of(chosen);
+          double const price = price_of(chosen);
           auto const block = static_cast<std::size_t>(std::max(1.0, best_block(vector, 1, m)));
-          double const least = std::min({its, price_of(circulant{}), price_of(recursive_doubling{}),
+          double const least = std::min({price, price_of(circulant{}), price_of(recursive_doubling{}),
                                          price_of(linear_ring{}), price_of(pipelined_ring{.block = block}),
                                          price_of(pipelined_circulant{})});
-          logarithms += std::log(its / least), ++count;
+          logarithms += std::log(price / least), ++count;
           INFO(name << ", p = " << p << ", " << c << " B, alpha = " << alpha << ": " << name_of(chosen));
-          CHECK(its <= 1.1 * least);
+          CHECK(price <= 1.1 * least);
         }
       }
   CHECK(std::exp(logarithms / count) < 1.02);
@@ -235,9 +235,9 @@ static exchange_lengths agreed_on(int p, std::vector<std::size_t> const& counts)
     for (int to = 0; to < p; ++to) add(r, to);
     for (int from = 0; from < p; ++from) add(from, r);
     auto const [in, out] = vectors_of(all_to_all_v, blocks{{}, p, offsets.data()}, r);
-    auto const its = detail::lengths_of(in, out, r);
-    all = {std::max(all.longest, its.longest), std::max(all.usual, its.usual), std::max(all.longer, its.longer),
-           std::max(all.messages, its.messages)};
+    auto const lengths = detail::lengths_of(in, out, r);
+    all = {std::max(all.longest, lengths.longest), std::max(all.usual, lengths.usual),
+           std::max(all.longer, lengths.longer), std::max(all.messages, lengths.messages)};
   }
   return all;
 }
@@ -285,9 +285,9 @@ TEST_CASE("all_to_all_v: few neighbours get their messages straight, and one lon
     for (unsigned const empty : {0u, 10u, 30u, 50u, 70u, 80u, 90u, 95u, 98u, 100u})
       for (std::size_t const bytes : {8u, 64u, 512u, 4096u}) {
         counts.assign(static_cast<std::size_t>(p * p), 0);
-        for (std::size_t& its : counts) {
+        for (std::size_t& n : counts) {
           random = random * 1664525u + 1013904223u;
-          if ((random >> 16) % 100 >= empty) its = bytes;
+          if ((random >> 16) % 100 >= empty) n = bytes;
         }
         auto const agreed = agreed_on(p, counts);
         double const took = in_us(chosen_for(p, counts), p, counts, typical);
@@ -329,10 +329,10 @@ TEST_CASE("whatever is chosen for a collective has a form for it: over memory, a
           std::vector<std::size_t> const offsets(2 * static_cast<std::size_t>(p) + 1);
           situation const s{.vector = blocks{{0, 0}, p, what == all_to_all_v ? offsets.data() : nullptr},
                             .element_size = 1, .stable = stable, .shared = shared};
-          auto const its = choose(what, s);
-          INFO(name_of(what) << " by " << name_of(its) << ", p = " << p << (shared ? ", shared" : ""));
+          auto const by = choose(what, s);
+          INFO(name_of(what) << " by " << name_of(by) << ", p = " << p << (shared ? ", shared" : ""));
           auto const& all = detail::policies_of<>(what)();
-          auto const serves = [&](auto const* one) { return one && one->run && one->name == name_of(its); };
+          auto const serves = [&](auto const* one) { return one && one->run && one->name == name_of(by); };
           CHECK(std::ranges::any_of(all, serves));
         }
 }
@@ -384,9 +384,9 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
   };
   auto const over = [&](collective what, int p, int per_host, std::size_t bytes, bool commutes = true,
                         bool dealt = false, machine const& m = typical) {
-    std::vector<int> its;
-    for (int r = 0; r < p; ++r) its.push_back(dealt ? r % (p / per_host) : r / per_host);
-    return name_of_choice(what, situation_over(hierarchy::of_hosts(its), bytes, commutes, m));
+    std::vector<int> list;
+    for (int r = 0; r < p; ++r) list.push_back(dealt ? r % (p / per_host) : r / per_host);
+    return name_of_choice(what, situation_over(hierarchy::of_hosts(list), bytes, commutes, m));
   };
   machine const two_level{3e-6, 0.8e-9, 1e-10};
   for (machine const& m : {typical, two_level}) {
@@ -451,9 +451,9 @@ TEST_CASE("several hosts: what is cheapest by what messages cost within them and
 
   // Whole vectors or slices between hosts: of 8 on networks where start-ups overlap, and where nobody has measured.
   auto const whole_up_to = [&](int of, machine const& m) {
-    std::vector<int> its;
-    for (int r = 0; r < 16; ++r) its.push_back(r % of);
-    hierarchy const hosts = hierarchy::of_hosts(its);
+    std::vector<int> list;
+    for (int r = 0; r < 16; ++r) list.push_back(r % of);
+    hierarchy const hosts = hierarchy::of_hosts(list);
     auto const chosen = choose(all_reduce, situation_over(hosts, 16, true, m));
     auto const* const tag = chosen.as<hierarchical<binary_tree, direct>>();
     return tag ? tag->between.slices : 0;
@@ -468,18 +468,18 @@ TEST_CASE("sites far away from each other: blocks cross once for each pair of th
   std::vector<int> hosts, sites;
   for (int r = 0; r < 64; ++r) hosts.push_back(r / 8), sites.push_back((r >= 24) + (r >= 32));
   hierarchy const by_host = hierarchy::of_hosts(hosts);
-  hierarchy const its(64, {hosts, sites}, {distance::host, distance::network, distance::network});
+  hierarchy const levels(64, {hosts, sites}, {distance::host, distance::network, distance::network});
   std::array const ranks{24u, 8u, 32u};
-  CHECK(its.joins_hosts());
+  CHECK(levels.joins_hosts());
   CHECK_FALSE(by_host.joins_hosts());
   for (collective const what : {collective::all_gather, collective::all_to_all})
     for (machine const& m : {typical, machine{3e-6, 0.8e-9, 1e-10}, machine{30e-3, 1e-9, 1e-10}})
       for (std::size_t const bytes : {8u, 1024u, 65536u}) {
         std::size_t const n = 64 * bytes;
         auto const by = choose(what, {.vector = blocks{{0, n}, 64}, .element_size = 1, .hosts = &by_host,
-                                      .levels = &its, .network = m});
+                                      .levels = &levels, .network = m});
         auto const said = detail::with_tag(by, [&](auto tag) {
-          if constexpr (requires { tag.levels; }) tag.levels = &its;
+          if constexpr (requires { tag.levels; }) tag.levels = &levels;
           return record(chosen_algorithm(tag), what, 64, n);
         });
         std::array<std::array<std::size_t, 3>, 3> crossed{}, messages{};
@@ -509,12 +509,12 @@ TEST_CASE("levels on one host: the cheapest for what lines cost in caches, socke
     return name_of_choice(what, {.vector = blocks{{0, bytes}, levels.size()}, .element_size = 1,
                                  .commutes = commutes, .shared = true, .cores = true, .levels = &levels});
   };
-  for (hierarchy const* const its : {&epyc, &small, &grace}) {
-    for (std::size_t const bytes : {8u, 64u, 256u}) CHECK(on(*its, all_reduce, bytes) == "direct_by_level");
-    for (int const lg : {10, 16, 20}) CHECK(on(*its, all_reduce, std::size_t{1} << lg) == "slices_by_level");
-    CHECK(on(*its, reduce, 8) == "leaders_by_level");
-    CHECK(on(*its, barrier, 0) == "direct_by_level");
-    CHECK(on(*its, reduce, 16 << 20) == "pipelined_circulant");
+  for (hierarchy const* const host : {&epyc, &small, &grace}) {
+    for (std::size_t const bytes : {8u, 64u, 256u}) CHECK(on(*host, all_reduce, bytes) == "direct_by_level");
+    for (int const lg : {10, 16, 20}) CHECK(on(*host, all_reduce, std::size_t{1} << lg) == "slices_by_level");
+    CHECK(on(*host, reduce, 8) == "leaders_by_level");
+    CHECK(on(*host, barrier, 0) == "direct_by_level");
+    CHECK(on(*host, reduce, 16 << 20) == "pipelined_circulant");
   }
   CHECK(on(epyc, broadcast, 16 << 20) == "pipelined_circulant");
   hierarchy const lonely = hierarchy::of_sizes(65, std::array{4, 16, 2});   // a socket, and a rank of the other one
@@ -539,9 +539,9 @@ TEST_CASE("prices of chained merges are those of recorded schedules, but for seg
           CHECK(estimate <= seconds * (1 + 1e-9));
           CHECK(estimate >= seconds * (is_even ? 1 - 1e-9 : 0.78));
         };
-        detail::uneven_blocks<> const its{vector, 1, papers, papers.gamma};
-        holds(its.chained(), price(record(chained_halving{}, reduce_scatter, p, counts), papers));
-        holds(its.sorted({}), price(record(sorted_halving{}, reduce_scatter, p, counts), papers));
+        detail::uneven_blocks<> const uneven{vector, 1, papers, papers.gamma};
+        holds(uneven.chained(), price(record(chained_halving{}, reduce_scatter, p, counts), papers));
+        holds(uneven.sorted({}), price(record(sorted_halving{}, reduce_scatter, p, counts), papers));
       }
 }
 

@@ -37,7 +37,7 @@ struct counted {
   static inline thread_local int copies = 0;
 
   counted() = default;
-  explicit counted(int its) : value(its) {}
+  explicit counted(int n) : value(n) {}
   counted(counted const& other) : value(other.value) { ++copies; }
   counted& operator=(counted const& other) {
     value = other.value;

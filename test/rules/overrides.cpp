@@ -31,7 +31,7 @@ namespace {
 /// A variable of the environment while it lives.
 struct variable {
   char const* name;
-  variable(char const* its, char const* value) : name(its) { ::setenv(name, value, 1); }
+  variable(char const* which, char const* value) : name(which) { ::setenv(name, value, 1); }
   ~variable() { ::unsetenv(name); }
 };
 
@@ -91,7 +91,7 @@ TEST_CASE("a switch that is neither on nor off is told of once, and counts as no
       run_threads(2, [](thread_communicator& comm) { colligo::all_reduce(comm, 1, std::plus<>{}); });
   };
   for (char const* const name : {"COLLIGO_STRICT", "COLLIGO_CHECK", "COLLIGO_ADAPTIVE", "COLLIGO_EXPLAIN"}) {
-    variable const its(name, "maybe");
+    variable const asked(name, "maybe");
     std::string const trouble =
         std::string(name) + "=maybe: known values are 0 and 1, off and on, no and yes";
     CHECK(on_stderr(calls) == "colligo: " + trouble + "; it is ignored\n");
@@ -146,7 +146,7 @@ TEST_CASE("what the environment wishes is taken where it is legal, and never bre
                            Contains("as_commutative") && Contains("unset the variable"));
   }
   for (char const* wish : {"rings", "vendor", "shared_memory", "ring@memory", "off", "NO", "0", "automatic"}) {
-    variable const its("COLLIGO_ALL_REDUCE", wish);
+    variable const named("COLLIGO_ALL_REDUCE", wish);
     CHECK(at_rank_1(commuting) == "abc");
     variable const strict("COLLIGO_STRICT", "on");
     bool const is_none = std::string_view("off NO 0 automatic").find(wish) != std::string_view::npos;
@@ -436,17 +436,17 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
   for (char const* wrong : {"1us", "1us,0GB/s", "-1us,2GB/s", "1us,2GB/s,", "1us,nanGB/s", "quick",
                             "1us,2GB/s,3", "1us,2GB/s,0GB/s", "1us,2GB/s,3GB/s,2us", "1us,2GB/s,3GB/s,1us,",
                             "1us,2GB/s,3GB/s,1us,-1ns", "1us,2GB/s,3GB/s,1us,1us", "1us,2GB/s,3GB/s,1us,1ns,1ns"}) {
-    variable const its("COLLIGO_NETWORK", wrong);
+    variable const network("COLLIGO_NETWORK", wrong);
     CHECK_THAT(on_stderr(call), Contains(std::string("COLLIGO_NETWORK=") + wrong + ": a message's latency"));
     variable const strict("COLLIGO_STRICT", "1");
     CHECK_THROWS_AS(call(), argument_error);
   }
   {
-    variable const its("COLLIGO_READ_MEMORY", "much");
+    variable const threshold("COLLIGO_READ_MEMORY", "much");
     CHECK_THAT(on_stderr(call), Contains("COLLIGO_READ_MEMORY=much: the least bytes"));
   }
   {
-    variable const its("COLLIGO_STORES", "nontemporal");
+    variable const stores_set("COLLIGO_STORES", "nontemporal");
     CHECK_THAT(on_stderr(call), Contains("COLLIGO_STORES=nontemporal: cached, streaming or measured is expected"));
   }
   {
@@ -476,7 +476,7 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
   use_table("# of a slow network\nset COLLIGO_NETWORK 2000us,10GB/s\n", "mine");
   CHECK(takes() == "recursive_doubling@messages");
   {
-    variable const its("COLLIGO_NETWORK", "1us,10GB/s");   // the environment's wins
+    variable const network("COLLIGO_NETWORK", "1us,10GB/s");   // the environment's wins
     CHECK(takes() == "halving_doubling@messages");
   }
   // What tune --levels writes: if a line's way takes next to nothing, slices pay for shorter vectors.
@@ -494,7 +494,7 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
   use_table("# 16 cores\nset COLLIGO_LATENCIES 1ns,1ns,1ns\n", "mine");
   CHECK(takes_on_many_cores() != as_modelled);
   {
-    variable const its("COLLIGO_LATENCIES", "40ns,110ns,250ns");   // the environment's wins
+    variable const latencies("COLLIGO_LATENCIES", "40ns,110ns,250ns");   // the environment's wins
     CHECK(takes_on_many_cores() == as_modelled);
     variable const wrong("COLLIGO_LATENCIES", "40ns,30ns,250ns");
     CHECK_THAT(on_stderr(call), Contains("COLLIGO_LATENCIES=40ns,30ns,250ns: the time of a cache line"));
@@ -652,19 +652,19 @@ TEST_CASE("predict: formulas where cards have them, recorded schedules elsewhere
 TEST_CASE("every call is right under every variable, on few ranks and on many") {
   struct setting { char const *name, *value; };
   auto const file = std::string("/tmp/colligo-test-") + std::to_string(::getpid()) + ".trace";
-  for (setting const its :
+  for (setting const wrong :
        {setting{"COLLIGO_EXPLAIN", "1"}, {"COLLIGO_CHECK", "1"}, {"COLLIGO_ADAPTIVE", "1"}, {"COLLIGO_SUM", "exact"},
         {"COLLIGO_BITS", "stable"}, {"COLLIGO_LEVELS", "2x4x8"}, {"COLLIGO_PATIENCE", "60s"}, {"COLLIGO_STRICT", "1"},
         {"COLLIGO_TRACE", file.c_str()}, {"COLLIGO_LINES", "8"}, {"COLLIGO_CHUNKS", "64"},
         {"COLLIGO_READ_MEMORY", "16"}, {"COLLIGO_STORES", "streaming"}})
     for (int const p : {3, 8, 40}) {
-      variable const set(its.name, its.value);
-      INFO(its.name << "=" << its.value << ", " << p << " ranks");
+      variable const set(wrong.name, wrong.value);
+      INFO(wrong.name << "=" << wrong.value << ", " << p << " ranks");
       on_stderr([&, p = p] {
         REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
           for (std::size_t const n : {1u, 30u}) {
-            whole_family(comm, automatic{}, its.name, n);
-            whole_family(comm, named("direct@shared_memory"), its.name, n);
+            whole_family(comm, automatic{}, wrong.name, n);
+            whole_family(comm, named("direct@shared_memory"), wrong.name, n);
           }
         }));
       });

@@ -26,16 +26,16 @@ std::vector<detail::measured_row> rows_of(std::string const& text) {
 }
 
 /// "ring:block=65536@messages"
-std::string in_full(chosen_algorithm const& its) {
-  std::string name(name_of(its));
-  detail::with_tag(its, [&]<class Tag>(Tag const& tag) {
+std::string in_full(chosen_algorithm const& algorithm) {
+  std::string name(name_of(algorithm));
+  detail::with_tag(algorithm, [&]<class Tag>(Tag const& tag) {
     if constexpr (requires { Tag::knobs; })
       for (char before = ':'; auto const& knob : Tag::knobs) {
         name.append(1, before).append(knob.name) += '=' + std::to_string(tag.*knob.member);
         before = ',';
       }
   });
-  return its.over == transport::best ? name : name + '@' + std::string(name_of(its.over));
+  return algorithm.over == transport::best ? name : name + '@' + std::string(name_of(algorithm.over));
 }
 
 }  // namespace
@@ -51,10 +51,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     if (r > 0 && row.line > 1) demand(rows[r - 1].what <= row.what);
     ++r;
   }
-  if (auto const its = detail::network_in(text)) {
+  if (auto const m = detail::network_in(text)) {
     auto const positive = [](double x) { return x > 0 && x < 1e300; };
-    demand(positive(its->alpha) && positive(its->beta) && positive(its->gamma));
-    demand(its->f_further >= 0 && its->f_further <= 1);
+    demand(positive(m->alpha) && positive(m->beta) && positive(m->gamma));
+    demand(m->f_further >= 0 && m->f_further <= 1);
   }
   detail::settings all;
   detail::take_rows_that_set(text, all);

@@ -39,9 +39,9 @@ int wrong_bins(source& random) {
     using sum = binned_sum<double, K>;
     sum one_by_one;
     for (double const x : all) one_by_one += x;
-    std::span const its(all);
+    std::span const numbers(all);
     std::size_t const cut = random.below(all.size() + 1);
-    sum const at_once(all), in_parts = sum(its.subspan(cut)) + sum(its.first(cut));
+    sum const at_once(all), in_parts = sum(numbers.subspan(cut)) + sum(numbers.first(cut));
     double const exactly = exact_sum<double>(all).value(), got = one_by_one.value();
     double most = 0;
     for (double const x : all) most = std::max(most, std::abs(x));
@@ -148,9 +148,10 @@ std::vector<T> sums_in_any_order(thread_communicator& comm, std::size_t n, std::
   auto const me = static_cast<std::size_t>(comm.rank()), p = static_cast<std::size_t>(comm.size());
   std::vector<T> in(n), out(n), prefix(n), before(n), both(n), of_root(comm.rank() == 0 ? n : 0);
   for (std::size_t i = 0; i < n; ++i) in[i] = contribution<T>(seed, as[me], i);
-  auto const bits = [](std::vector<T> const& its) { return std::as_bytes(std::span(its)); };
-  auto const check = [&](std::vector<T> const& its, std::string_view what) {
-    if (!std::ranges::equal(bits(its), bits(out))) throw std::runtime_error("not as all_reduce: " + std::string(what));
+  auto const bits = [](std::vector<T> const& values) { return std::as_bytes(std::span(values)); };
+  auto const check = [&](std::vector<T> const& values, std::string_view what) {
+    if (!std::ranges::equal(bits(values), bits(out)))
+      throw std::runtime_error("not as all_reduce: " + std::string(what));
   };
   require const asked{any_order};
   colligo::all_reduce(comm, in, out, std::plus<>{}, asked);
@@ -192,8 +193,8 @@ void check_any_order(std::size_t n) {
       ::setenv("COLLIGO_ALL_REDUCE", by, 1);
       std::vector<T> got;
       run_threads(p, [&](thread_communicator& comm) {
-        auto its = sums_in_any_order<T>(comm, n, n, as);
-        if (comm.rank() == p - 1) got = std::move(its);
+        auto mine = sums_in_any_order<T>(comm, n, n, as);
+        if (comm.rank() == p - 1) got = std::move(mine);
       });
       if (expected.empty()) expected = got;
       CHECK(std::ranges::equal(std::as_bytes(std::span(got)), std::as_bytes(std::span(expected))));
@@ -209,13 +210,13 @@ void check_any_order(std::size_t n) {
         sum += x;
         most = std::max(most, std::abs(static_cast<double>(x)));
       }
-      T const exactly = sum.value(), its = expected[i];
+      T const exactly = sum.value(), binned = expected[i];
       int const log_p = static_cast<int>(std::bit_width(static_cast<unsigned>(p - 1)));
       double const lost = p * std::ldexp(most, log_p - 62),
                    rounded = std::abs(double(sum)) * std::numeric_limits<T>::epsilon();
-      if (std::isnan(exactly)) wrong += !std::isnan(its);
-      else if (std::isinf(exactly) || exactly == 0) wrong += !same_bytes(its, exactly);
-      else wrong += !(std::abs(double(its) - double(sum)) <= lost + rounded + least);
+      if (std::isnan(exactly)) wrong += !std::isnan(binned);
+      else if (std::isinf(exactly) || exactly == 0) wrong += !same_bytes(binned, exactly);
+      else wrong += !(std::abs(double(binned) - double(sum)) <= lost + rounded + least);
     }
     CHECK(wrong == 0);
   }

@@ -21,7 +21,7 @@ std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 
 struct everything {
   double sum, dot, norm;
-  moments its;
+  moments of_all;
   located<double> least, most;
   std::array<double, 3> at_once;
   std::vector<located<double>> top;
@@ -42,10 +42,11 @@ everything all_of(Comm const& comm, std::span<T const> x, std::span<T const> y) 
 }
 std::vector<std::uint64_t> all_bits_of(everything const& e) {
   std::vector<std::uint64_t> all;
-  for (double const v : {e.sum, e.dot, e.norm, e.its.mean, e.its.variance, e.its.sample_variance, e.least.value,
-                         e.most.value, e.at_once[0], e.at_once[1], e.at_once[2], e.combined})
+  for (double const v : {e.sum, e.dot, e.norm, e.of_all.mean, e.of_all.variance, e.of_all.sample_variance,
+                         e.least.value, e.most.value, e.at_once[0], e.at_once[1], e.at_once[2], e.combined})
     all.push_back(bits(v));
-  for (std::int64_t const i : {e.its.count, e.least.index, e.most.index}) all.push_back(static_cast<std::uint64_t>(i));
+  for (std::int64_t const i : {e.of_all.count, e.least.index, e.most.index})
+    all.push_back(static_cast<std::uint64_t>(i));
   for (auto const& [value, index] : e.top) all.push_back(bits(value)), all.push_back(static_cast<std::uint64_t>(index));
   return all;
 }

@@ -46,10 +46,10 @@ lists<T, Index> make_lists(int p, int n, double density, Make make) {
 template <class T, class Index, class Op>
 sparse_vector<T, Index> sum_of(lists<T, Index> const& all, Op op, int first, int last) {
   std::map<Index, T> sum;
-  for (auto const& its : all)
-    for (std::size_t i = 0; i < its.indices.size(); ++i) {
-      auto const [at, is_new] = sum.try_emplace(its.indices[i], its.values[i]);
-      if (!is_new) at->second = op(at->second, its.values[i]);
+  for (auto const& list : all)
+    for (std::size_t i = 0; i < list.indices.size(); ++i) {
+      auto const [at, is_new] = sum.try_emplace(list.indices[i], list.values[i]);
+      if (!is_new) at->second = op(at->second, list.values[i]);
     }
   sparse_vector<T, Index> made;
   for (auto const& [index, value] : sum)
@@ -68,11 +68,11 @@ void expect_sums(lists<T, Index> const& all, int n, Op op, sparse_form form) {
   auto const expected = sum_of(all, op, 0, n);
   run_threads(p, [&](thread_communicator& comm) {
     auto const me = static_cast<std::size_t>(comm.rank());
-    auto const its = sparse(all[me].indices, all[me].values);
-    if (colligo::all_reduce(comm, its, op, form) != expected) throw std::runtime_error("all_reduce");
+    auto const mine = sparse(all[me].indices, all[me].values);
+    if (colligo::all_reduce(comm, mine, op, form) != expected) throw std::runtime_error("all_reduce");
     if (colligo::all_reduce(comm, sparse(all[me].indices, all[me].values, n + 5), op, form) != expected)
       throw std::runtime_error("all_reduce with a length");
-    if (colligo::reduce_scatter(comm, its, counts, op, form) != sum_of(all, op, begin[me], begin[me + 1]))
+    if (colligo::reduce_scatter(comm, mine, counts, op, form) != sum_of(all, op, begin[me], begin[me + 1]))
       throw std::runtime_error("reduce_scatter");
   });
 }
@@ -184,7 +184,7 @@ TEST_CASE("lists that can not be taken are refused on all ranks, with what is wr
     std::vector<double> values;
     char const *here, *elsewhere;
   };
-  for (fault const& its : {
+  for (fault const& wrong : {
            fault{{1, 2}, {1}, "this rank has 2 indices and 1 values", "rank 1 has 2 indices and 1 values"},
            fault{{-3, 2}, {1, 2}, "this rank has a negative index, -3", "rank 1 has a negative index, -3"},
            fault{{3, 100}, {1, 2}, "this rank has the index 100, but the vector ends at 100",
@@ -194,8 +194,8 @@ TEST_CASE("lists that can not be taken are refused on all ranks, with what is wr
        })
     run_threads(3, [&](thread_communicator& comm) {
       bool const guilty = comm.rank() == 1;
-      std::vector<int> const indices = guilty ? its.indices : std::vector{1, 5};
-      std::vector<double> const values = guilty ? its.values : std::vector{1.0, 2.0};
+      std::vector<int> const indices = guilty ? wrong.indices : std::vector{1, 5};
+      std::vector<double> const values = guilty ? wrong.values : std::vector{1.0, 2.0};
       auto const expect = [&](auto const& call, std::string const& name) {
         std::string const begin =
             "colligo: " + name + " of a sparse vector on rank " + std::to_string(comm.rank()) + " of 3: ";
@@ -204,7 +204,7 @@ TEST_CASE("lists that can not be taken are refused on all ranks, with what is wr
         } catch (error const& e) {
           bool const kind = guilty ? dynamic_cast<argument_error const*>(&e) != nullptr
                                    : dynamic_cast<failed_elsewhere const*>(&e) != nullptr;
-          if (kind && std::string(e.what()).starts_with(begin + (guilty ? its.here : its.elsewhere))) return;
+          if (kind && std::string(e.what()).starts_with(begin + (guilty ? wrong.here : wrong.elsewhere))) return;
           throw std::runtime_error(e.what());
         }
         throw std::runtime_error("it was taken");

@@ -145,7 +145,7 @@ struct comparison {
   std::string collective, distribution;
   offer const& elements;
   request asked;
-  std::unique_ptr<contest> its;
+  std::unique_ptr<contest> contenders;
   std::vector<std::size_t> sizes;   ///< numbers of elements
 
   comparison(options const& o, std::string const& of, std::string const& counts, int ranks)
@@ -160,10 +160,10 @@ struct comparison {
       throw agreed_error(fmt::format("--root: {} is not a rank, ranks are 0 to {}", o.root, ranks - 1));
     asked = {what, o.algorithms, o.root < 0 ? std::nullopt : std::optional(o.root), distribution_named(counts),
              mode_named(o.mode), o.inputs == "rotating"};
-    its = reduction ? elements.make(asked) : family_of_double(asked);
+    contenders = reduction ? elements.make(asked) : family_of_double(asked);
     // A barrier has no size.
     sizes = what == colligo::collective::barrier ? std::vector<std::size_t>{1}
-                                                 : element_counts(o.bytes, o.factor, its->element_size());
+                                                 : element_counts(o.bytes, o.factor, contenders->element_size());
   }
 };
 
@@ -188,14 +188,14 @@ void run(comparison& one, options const& o, int ranks, int of_world, seating con
     if (has_root(asked.what))
       fmt::print("root: {}\n", o.root < 0 ? "the calls take turns" : fmt::format("rank {}", o.root));
   }
-  table report(one.its->names(), o.sort == "speed");
+  table report(one.contenders->names(), o.sort == "speed");
   progress_line progress(o.progress);
-  int const steps = static_cast<int>(one.sizes.size()) * steps_per_size(*one.its, o.how);
+  int const steps = static_cast<int>(one.sizes.size()) * steps_per_size(*one.contenders, o.how);
   int done = 0, changed = 0;
   for (std::size_t const n : one.sizes) {
-    std::size_t const bytes = n * one.its->element_size();
+    std::size_t const bytes = n * one.contenders->element_size();
     bool new_size = true;
-    auto const results = measure(*one.its, n, o.how, [&](std::string const& name) {
+    auto const results = measure(*one.contenders, n, o.how, [&](std::string const& name) {
       ++done;
       if (rank == 0)
         progress.show([&] { return fmt::format("[{}/{}] {} bytes  {}", done, steps, bytes, name); },

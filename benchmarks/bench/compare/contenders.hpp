@@ -190,7 +190,7 @@ class contest_of final : public named_contest {
     add_kept([this](turn t) {
       mpi_persistent made;
       definition_.mpi(arguments_of(t), [&](auto, auto, auto init, auto... all) {
-        if constexpr (mpi_has_persistent) init(all..., MPI_INFO_NULL, &made.its);
+        if constexpr (mpi_has_persistent) init(all..., MPI_INFO_NULL, &made.request);
       });
       return made;
     }, [this](turn t) { finish_mpi(arguments_of(t)); });
@@ -199,13 +199,13 @@ class contest_of final : public named_contest {
 #ifdef COLLIGO_BENCH_SIMULATED
   /// One of SimGrid's algorithms. Every rank says which, in every call, and none is in a call before all have left the
   /// one before.
-  void add_simgrid(std::string const& its) {
-    if (mode_ != mode::blocking || !simulated::take(Definition::what, its))
+  void add_simgrid(std::string const& name) {
+    if (mode_ != mode::blocking || !simulated::take(Definition::what, name))
       throw agreed_error(fmt::format("--algorithms: SimGrid has no choice of {}, or none that is not blocking",
                                      name_of(Definition::what)));
     simulated::take(Definition::what, simulated::reference);
-    add_row([this, its](turn t) {
-      simulated::take(Definition::what, its);
+    add_row([this, name](turn t) {
+      simulated::take(Definition::what, name);
       mpi(arguments_of(t));
       // Whoever has left an all_reduce knows that all are in it. The loop around this one has all_reduces of its own,
       // which some of SimGrid's algorithms are too short for.

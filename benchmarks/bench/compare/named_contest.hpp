@@ -170,16 +170,16 @@ class named_contest : public contest {
 
 /// MPI's persistent request, to be used as the library's is.
 struct mpi_persistent {
-  MPI_Request its = MPI_REQUEST_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
 
   mpi_persistent() = default;
-  mpi_persistent(mpi_persistent&& other) noexcept : its(std::exchange(other.its, MPI_REQUEST_NULL)) {}
+  mpi_persistent(mpi_persistent&& other) noexcept : request(std::exchange(other.request, MPI_REQUEST_NULL)) {}
   mpi_persistent& operator=(mpi_persistent&&) = delete;
   ~mpi_persistent() {
-    if (its != MPI_REQUEST_NULL) MPI_Request_free(&its);
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   }
-  void start() { MPI_Start(&its); }
-  void wait() { MPI_Wait(&its, MPI_STATUS_IGNORE); }
+  void start() { MPI_Start(&request); }
+  void wait() { MPI_Wait(&request, MPI_STATUS_IGNORE); }
 };
 
 }  // namespace bench

@@ -39,8 +39,8 @@ struct along_edges {
     std::size_t most;   // edges at a time each way
     static constexpr bool writes_output_alone = true;
 
-    constexpr explicit exchange(along_edges const& its)
-        : most(std::max<std::size_t>(1, std::min<std::size_t>(its.window, INT_MAX / 2))) {}
+    constexpr explicit exchange(along_edges const& tag)
+        : most(std::max<std::size_t>(1, std::min<std::size_t>(tag.window, INT_MAX / 2))) {}
 
     template <steps Step>
     constexpr void operator()(Step& step, edge_list const& edges) const {
@@ -52,8 +52,9 @@ struct along_edges {
         for (std::size_t out = 0, in = 0; next < edges.count; ++next)
           if (++(edges[next].sends ? out : in) > most) break;
         step(listed{static_cast<int>(next - first), [=](int k) {
-                      edge const& its = edges[first + static_cast<std::size_t>(k)];
-                      return its.sends ? operand(send{its.peer, its.elements}) : operand(recv{its.peer, its.elements});
+                      edge const& edge = edges[first + static_cast<std::size_t>(k)];
+                      return edge.sends ? operand(send{edge.peer, edge.elements})
+                                        : operand(recv{edge.peer, edge.elements});
                     }});
       }
     }

@@ -58,12 +58,12 @@ constexpr void reduce_scatter_by_blocks(Step& step, range all) {
 }
 
 // The time until this block has its segments. A rank of the smaller block sends to one partner after the other.
-constexpr double cost_of_reduce_scatter_by_blocks(machine const& m, binary_block its, double bytes) {
-  double const part = bytes / its.size, within = floor_lg(its.size) * m.alpha + (bytes - part) * (m.beta + m.gamma);
-  auto const smaller = its.smaller();
+constexpr double cost_of_reduce_scatter_by_blocks(machine const& m, binary_block block, double bytes) {
+  double const part = bytes / block.size, within = floor_lg(block.size) * m.alpha + (bytes - part) * (m.beta + m.gamma);
+  auto const smaller = block.smaller();
   if (smaller.size == 0) return within;
   return std::max(within, cost_of_reduce_scatter_by_blocks(m, smaller, bytes)) +
-         its.size / smaller.size * m.one_way(part) + m.combine(part);
+         block.size / smaller.size * m.one_way(part) + m.combine(part);
 }
 
 }  // namespace detail
@@ -90,11 +90,11 @@ struct binary_blocks {
     static constexpr double cost(machine const& m, int p, std::size_t n) {
       if (n == 0) return 0;
       double const bytes = static_cast<double>(n * sizeof(T));
-      auto its = binary_block::largest(p);
-      double all = detail::cost_of_reduce_scatter_by_blocks(m, its, bytes) + floor_lg(p) * m.alpha +
-                   (bytes - bytes / its.size) * m.beta;
-      for (; its.smaller().size != 0; its = its.smaller())
-        all += its.size / its.smaller().size * m.one_way(bytes / its.size);
+      auto block = binary_block::largest(p);
+      double all = detail::cost_of_reduce_scatter_by_blocks(m, block, bytes) + floor_lg(p) * m.alpha +
+                   (bytes - bytes / block.size) * m.beta;
+      for (; block.smaller().size != 0; block = block.smaller())
+        all += block.size / block.smaller().size * m.one_way(bytes / block.size);
       return all;
     }
     static constexpr formula exact_for(machine const&, int p, std::size_t n) {

@@ -29,15 +29,15 @@ namespace detail {
 
 /// Collects bundles level by level outwards, exchanges them on each level, and distributes them on the way back.
 template <steps Step>
-void exchange_in_bundles(hierarchy const& its, Step& step, blocks const& in, blocks const& out) {
-  int const innermost = its.named_after(-1), outermost = its.levels() - 1;
-  bundles_of_rank const bundles(its, step, in, out);
+void exchange_in_bundles(hierarchy const& groups, Step& step, blocks const& in, blocks const& out) {
+  int const innermost = groups.named_after(-1), outermost = groups.levels() - 1;
+  bundles_of_rank const bundles(groups, step, in, out);
   bundles.within_innermost(innermost, true);
-  for (int level = its.named_after(innermost); level <= outermost; level = its.named_after(level)) {
+  for (int level = groups.named_after(innermost); level <= outermost; level = groups.named_after(level)) {
     bundles.pass(level, true);
     bundles.turn(level);
   }
-  for (int level = its.named_before(outermost); level > innermost; level = its.named_before(level))
+  for (int level = groups.named_before(outermost); level > innermost; level = groups.named_before(level))
     bundles.pass(level, false);
   bundles.within_innermost(innermost, false);
 }
@@ -52,59 +52,61 @@ struct bundles_by_level {
   template <class T>
   struct all_to_all : detail::over_levels<bundles_by_level> {
     std::size_t scratch(blocks const& in, std::size_t) const {
-      return this->with(in.parts, [&](hierarchy const& its) {
-        return its.named_after(-1) + 1 < its.levels() ? detail::bundle_rooms(its, 0, 1).all() * in.longest() : 0;
+      return this->with(in.parts, [&](hierarchy const& groups) {
+        return groups.named_after(-1) + 1 < groups.levels() ? detail::bundle_rooms(groups, 0, 1).all() * in.longest()
+                                                            : 0;
       });
     }
     own_work work(blocks const& in, std::size_t) const {
-      return this->with(in.parts, [&](hierarchy const& its) {
-        int const innermost = its.named_after(-1), outermost = its.levels() - 1;
+      return this->with(in.parts, [&](hierarchy const& groups) {
+        int const innermost = groups.named_after(-1), outermost = groups.levels() - 1;
         if (innermost == outermost) return own_work{};
-        double copies = 2. * in.parts + 2. * static_cast<double>(detail::most_bundled(its, innermost));
-        for (int level = innermost; level < outermost; level = its.named_after(level))
-          copies += static_cast<double>(detail::most_bundled(its, level));
+        double copies = 2. * in.parts + 2. * static_cast<double>(detail::most_bundled(groups, innermost));
+        for (int level = innermost; level < outermost; level = groups.named_after(level))
+          copies += static_cast<double>(detail::most_bundled(groups, level));
         return own_work{copies, copies * static_cast<double>(in.longest()), 20 * copies};
       });
     }
 
     template <steps Step>
     void operator()(Step& step, blocks const& in, blocks const& out) const {
-      this->with(step.size(), [&](hierarchy const& its) {
-        if (its.named_after(-1) + 1 == its.levels()) detail::exchange_pairs(step, in, out, step.size());
-        else detail::exchange_in_bundles(its, step, in, out);
+      this->with(step.size(), [&](hierarchy const& groups) {
+        if (groups.named_after(-1) + 1 == groups.levels()) detail::exchange_pairs(step, in, out, step.size());
+        else detail::exchange_in_bundles(groups, step, in, out);
       });
     }
 
     // Of even hierarchies.
     double cost(machine const& m, int p, std::size_t n) const {
       double const block = static_cast<double>(n * sizeof(T)) / p;
-      return this->with(p, [&](hierarchy const& its) {
-        int const innermost = its.named_after(-1);
-        if (innermost + 1 == its.levels() || n == 0) return detail::cost_of_pairs(m, p, block * p, p);
+      return this->with(p, [&](hierarchy const& groups) {
+        int const innermost = groups.named_after(-1);
+        if (innermost + 1 == groups.levels() || n == 0) return detail::cost_of_pairs(m, p, block * p, p);
         auto const exchange = [&](int level, int messages, double blocks_of_each) {
-          machine const at = detail::on_level(m, its, level);
+          machine const at = detail::on_level(m, groups, level);
           return at.startups(messages) + messages * blocks_of_each * block * at.beta;
         };
-        auto const blocks_led = [&](int below) { return static_cast<double>(detail::most_led_by_one(its, below)); };
-        int const within = detail::turns(its.smallest(innermost));
+        auto const blocks_led = [&](int below) { return static_cast<double>(detail::most_led_by_one(groups, below)); };
+        int const within = detail::turns(groups.smallest(innermost));
         double all = exchange(innermost, within, 1 + blocks_led(innermost)) +
                      exchange(innermost, within, blocks_led(innermost));
-        for (int below = innermost, level; (level = its.named_after(below)) < its.levels(); below = level) {
-          int const ranks = its.largest(below), parts = its.fewest_and_most(level, below).first;
+        for (int below = innermost, level; (level = groups.named_after(below)) < groups.levels(); below = level) {
+          int const ranks = groups.largest(below), parts = groups.fewest_and_most(level, below).first;
           all += exchange(level, (parts + ranks - 1) / ranks, 1.0 * ranks * ranks);
-          if (level + 1 < its.levels())   // bundles for groups further out
+          if (level + 1 < groups.levels())   // bundles for groups further out
             all += 2 * exchange(level, parts - 1, blocks_led(level) * ranks);
         }
         return all;
       });
     }
     formula exact_for(machine const&, int p, std::size_t n) const {
-      return this->with(p, [&](hierarchy const& its) {
-        int const innermost = its.named_after(-1), outermost = its.levels() - 1;
-        if (!divides(p, n) || !its.even()) return formula::estimate;
+      return this->with(p, [&](hierarchy const& groups) {
+        int const innermost = groups.named_after(-1), outermost = groups.levels() - 1;
+        if (!divides(p, n) || !groups.even()) return formula::estimate;
         if (innermost == outermost) return formula::exact;
-        int const ranks = its.smallest(innermost), hosts = p / ranks;
-        return exact_if(its.named_after(innermost) == outermost && is_power_of_two(ranks) && hosts % (2 * ranks) == 0);
+        int const ranks = groups.smallest(innermost), hosts = p / ranks;
+        return exact_if(groups.named_after(innermost) == outermost && is_power_of_two(ranks) &&
+                        hosts % (2 * ranks) == 0);
       });
     }
   };

@@ -28,13 +28,13 @@ namespace detail {
 /// On each level, sends `out` to the ranks of other parts that read this one, and folds `in` from one rank of each of
 /// these parts. `same_order`: ignores the levels if ranks would combine in different orders.
 template <steps Step>
-void exchange_by_level(hierarchy const& its, Step& step, range out, range in, bool same_order = true) {
-  if (same_order && !its.pairs_off()) [[unlikely]] return exchange_by_level(hierarchy(its.size()), step, out, in);
-  int const me = its.place_of(step.rank());
-  for (int level = 0; level < its.levels(); ++level) {
-    hierarchy::group const all = its.group_at(level, me), own = its.group_at(level - 1, me);
-    int const parts = its.parts(level - 1, all), mine = its.part_of(level - 1, all, me), place = me - own.first;
-    auto const part = [&its, all, level, mine](int i) { return its.part(level - 1, all, other(i, mine)); };
+void exchange_by_level(hierarchy const& groups, Step& step, range out, range in, bool same_order = true) {
+  if (same_order && !groups.pairs_off()) [[unlikely]] return exchange_by_level(hierarchy(groups.size()), step, out, in);
+  int const me = groups.place_of(step.rank());
+  for (int level = 0; level < groups.levels(); ++level) {
+    hierarchy::group const all = groups.group_at(level, me), own = groups.group_at(level - 1, me);
+    int const parts = groups.parts(level - 1, all), mine = groups.part_of(level - 1, all, me), place = me - own.first;
+    auto const part = [&groups, all, level, mine](int i) { return groups.part(level - 1, all, other(i, mine)); };
     // How many members of a part read this rank: every own.size()-th one.
     auto const readers = [own, place](hierarchy::group of) {
       return place < of.size() ? (of.size() - 1 - place) / own.size() + 1 : 0;
@@ -42,13 +42,13 @@ void exchange_by_level(hierarchy const& its, Step& step, range out, range in, bo
     int sends = 0;
     bool alike = true;   // all parts have one size: this rank's readers are the ranks that it reads
     for (int i = 0; i < parts - 1; ++i) sends += readers(part(i)), alike &= part(i).size() == own.size();
-    auto const read = [&its, part, own, me](int i) { return its.rank_at(hierarchy::partner(part(i), own, me)); };
-    in_order_of_ranks const in_order(its, parts - 1, read);
-    step(published_among(alike, listed{sends + parts - 1, [=, &its, &in_order](int i) -> operand {
+    auto const read = [&groups, part, own, me](int i) { return groups.rank_at(hierarchy::partner(part(i), own, me)); };
+    in_order_of_ranks const in_order(groups, parts - 1, read);
+    step(published_among(alike, listed{sends + parts - 1, [=, &groups, &in_order](int i) -> operand {
                   if (i >= sends) return fold{in_order(i - sends), in};
                   int k = 0;
                   for (; i >= readers(part(k)); ++k) i -= readers(part(k));
-                  return send{its.rank_at(part(k).first + place + i * own.size()), out};
+                  return send{groups.rank_at(part(k).first + place + i * own.size()), out};
                 }}));
   }
 }
@@ -68,7 +68,7 @@ struct direct_by_level {
     template <steps Step>
     void operator()(Step& step, range all) const {
       this->with(step.size(),
-                 [&](hierarchy const& its) { detail::exchange_by_level(its.for_whole(), step, all, all); });
+                 [&](hierarchy const& groups) { detail::exchange_by_level(groups.for_whole(), step, all, all); });
     }
 
     own_work work(blocks const& vector, std::size_t) const {
@@ -85,8 +85,8 @@ struct direct_by_level {
     template <steps Step>
     void operator()(Step& step) const {
       // Folds, because the ranges of two receives may not overlap.
-      this->with(step.size(), [&](hierarchy const& its) {
-        detail::exchange_by_level(its.for_whole(), step, {0, 1}, {1, 2}, false);
+      this->with(step.size(), [&](hierarchy const& groups) {
+        detail::exchange_by_level(groups.for_whole(), step, {0, 1}, {1, 2}, false);
       });
     }
 
@@ -97,16 +97,16 @@ struct direct_by_level {
  private:
   double exchange(machine const& m, int p, double bytes) const {
     return detail::with_hierarchy(levels, p, [&](hierarchy const& known) {
-      hierarchy const& its = known.for_whole();
+      hierarchy const& groups = known.for_whole();
       double sum = 0;
-      for (int level = 0; level < its.levels(); ++level)
-        sum += detail::messages_of_round(m, known, its, level, its.most(level), bytes, true, bytes);
+      for (int level = 0; level < groups.levels(); ++level)
+        sum += detail::messages_of_round(m, known, groups, level, groups.most(level), bytes, true, bytes);
       return sum;
     });
   }
   formula exact_for(int p) const {
-    return detail::with_hierarchy(levels, p,
-                                  [](hierarchy const& its) { return exact_if(its.even() && its.pairs_off()); });
+    return detail::with_hierarchy(
+        levels, p, [](hierarchy const& groups) { return exact_if(groups.even() && groups.pairs_off()); });
   }
 };
 

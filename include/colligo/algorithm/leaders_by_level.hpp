@@ -40,7 +40,8 @@ struct leaders_by_level {
 
   struct by_leaders : detail::over_levels<leaders_by_level> {
     double cost_of(machine const& m, int p, std::size_t bytes, along which, led what) const {
-      return with(p, [&](hierarchy const& its) { return detail::cost_along_leaders(m, its, which, bytes, what); });
+      return with(p,
+                  [&](hierarchy const& groups) { return detail::cost_along_leaders(m, groups, which, bytes, what); });
     }
     // In to the leaders of the outermost groups, across, and out again.
     double cost_of(machine const& m, int p, std::size_t bytes, led in, led across, led out) const {
@@ -48,14 +49,16 @@ struct leaders_by_level {
              cost_of(m, p, bytes, along::below_outermost, out);
     }
     formula exact_for(machine const&, int p, std::size_t) const {
-      return with(p, [](hierarchy const& its) { return exact_if(its.even()); });
+      return with(p, [](hierarchy const& groups) { return exact_if(groups.even()); });
     }
   };
   struct in_bundles : by_leaders {
     // f(its, bundles): bundles(group) is the range of the group's blocks while they travel.
     template <class F>
     void with_bundles(int p, blocks const& block, F const& f) const {
-      with(p, [&](hierarchy const& its) { f(its, detail::blocks_by_level{its, block, false, its.consecutive()}); });
+      with(p, [&](hierarchy const& groups) {
+        f(groups, detail::blocks_by_level{groups, block, false, groups.consecutive()});
+      });
     }
     static std::size_t scratch(blocks const& vector, std::size_t) { return vector.whole.size(); }
     own_work work(blocks const& vector, std::size_t) const {
@@ -70,9 +73,9 @@ struct leaders_by_level {
 
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
-      with(step.size(), [&](hierarchy const& its) {
-        if (!Outwards) return detail::fold_along_leaders(its, step, all, root, which());
-        detail::pass_along_leaders(its, step, root, true, which(), [all](hierarchy::group) { return all; });
+      with(step.size(), [&](hierarchy const& groups) {
+        if (!Outwards) return detail::fold_along_leaders(groups, step, all, root, which());
+        detail::pass_along_leaders(groups, step, root, true, which(), [all](hierarchy::group) { return all; });
       });
     }
     double cost(machine const& m, int p, std::size_t n) const {
@@ -85,10 +88,10 @@ struct leaders_by_level {
   struct with_root : in_bundles {
     template <steps Step>
     void operator()(Step& step, blocks const& block, int root) const {
-      with_bundles(step.size(), block, [&](hierarchy const& its, detail::blocks_by_level const& bundles) {
+      with_bundles(step.size(), block, [&](hierarchy const& groups, detail::blocks_by_level const& bundles) {
         bool const is_root = step.rank() == root;
         if (is_root || !Outwards) bundles.copy_all_or_own(step, Outwards, false);
-        detail::pass_along_leaders(its, step, root, Outwards, along::long_rounds, bundles);
+        detail::pass_along_leaders(groups, step, root, Outwards, along::long_rounds, bundles);
         if (is_root || Outwards) bundles.copy_all_or_own(step, !Outwards, true);
       });
     }
@@ -105,20 +108,20 @@ struct leaders_by_level {
   struct among_all : in_bundles {
     template <steps Step>
     void operator()(Step& step, blocks const& block) const {
-      with_bundles(step.size(), block, [&](hierarchy const& its, detail::blocks_by_level const& bundles) {
-        int const root = its.rank_at(0);
+      with_bundles(step.size(), block, [&](hierarchy const& groups, detail::blocks_by_level const& bundles) {
+        int const root = groups.rank_at(0);
         if (Combines) {
-          detail::fold_along_leaders(its, step, block.whole, root, along::below_outermost);
+          detail::fold_along_leaders(groups, step, block.whole, root, along::below_outermost);
         } else {
           bundles.copy_own(step, false);
-          detail::pass_along_leaders(its, step, root, false, along::below_outermost, bundles);
+          detail::pass_along_leaders(groups, step, root, false, along::below_outermost, bundles);
         }
         detail::exchange_among_leaders(
-            its, step, Combines, [&] { if (Combines) bundles.copy_all(step, false); },
+            groups, step, Combines, [&] { if (Combines) bundles.copy_all(step, false); },
             [&](hierarchy::group own, hierarchy::group other) { return bundles(Combines ? other : own); },
             [&](hierarchy::group own, hierarchy::group other) { return bundles(Combines ? own : other); });
-        detail::pass_along_leaders(its, step, root, true, along::below_outermost, [&](hierarchy::group part) {
-          return bundles(Combines ? part : hierarchy::group{0, its.size()});
+        detail::pass_along_leaders(groups, step, root, true, along::below_outermost, [&](hierarchy::group part) {
+          return bundles(Combines ? part : hierarchy::group{0, groups.size()});
         });
         bundles.copy_all_or_own(step, !Combines, true);
       });
@@ -128,7 +131,7 @@ struct leaders_by_level {
                      {.in_bundles = true, .combined = Combines}, {.outwards = true, .in_bundles = Combines});
     }
     formula exact_for(machine const&, int p, std::size_t n) const {
-      return with(p, [&](hierarchy const& its) { return exact_if(divides(p, n) && its.levels() == 1); });
+      return with(p, [&](hierarchy const& groups) { return exact_if(divides(p, n) && groups.levels() == 1); });
     }
   };
 
@@ -154,13 +157,13 @@ struct leaders_by_level {
   struct barrier : by_leaders {
     template <steps Step>
     void operator()(Step& step) const {
-      with(step.size(), [&](hierarchy const& its) {
-        int const root = its.rank_at(0);
+      with(step.size(), [&](hierarchy const& groups) {
+        int const root = groups.rank_at(0);
         range const word{0, 1};
-        detail::fold_along_leaders(its, step, word, root, along::below_outermost);
-        detail::exchange_among_leaders(its, step, true, [] {}, [=](auto, auto) { return word; },
+        detail::fold_along_leaders(groups, step, word, root, along::below_outermost);
+        detail::exchange_among_leaders(groups, step, true, [] {}, [=](auto, auto) { return word; },
                                        [](auto, auto) { return range{1, 2}; });
-        detail::pass_along_leaders(its, step, root, true, along::below_outermost, [=](auto) { return word; });
+        detail::pass_along_leaders(groups, step, root, true, along::below_outermost, [=](auto) { return word; });
       });
     }
     double cost(machine const& m, int p, std::size_t) const {

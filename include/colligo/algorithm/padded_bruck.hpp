@@ -43,8 +43,8 @@ struct padded_bruck {
     constexpr own_work work(blocks const& in, std::size_t element_size) const {
       if (longest_ == 0) return {};
       blocks const all = padded(in.parts, 0);
-      own_work const its = heads().work(all, element_size);
-      return {its.moves + 2. * in.parts, its.copied + 2. * static_cast<double>(all.whole.size()), its.steps};
+      own_work const work = heads().work(all, element_size);
+      return {work.moves + 2. * in.parts, work.copied + 2. * static_cast<double>(all.whole.size()), work.steps};
     }
 
     template <steps Step>
@@ -52,10 +52,10 @@ struct padded_bruck {
       if (longest_ == 0) return detail::exchange_pairs(step, in, out, window);
       int const p = step.size();
       blocks const from = padded(p, out.whole.last), to = padded(p, from.whole.last);
-      auto const copy_heads = [&](blocks const& its, blocks const& rooms, bool there) {
+      auto const copy_heads = [&](blocks const& vector, blocks const& rooms, bool there) {
         for (int r = 0; r < p; ++r) {
-          std::size_t const n = r == step.rank() ? 0 : std::min(its[r].size(), longest_);
-          range const head{its[r].first, its[r].first + n}, room{rooms[r].first, rooms[r].first + n};
+          std::size_t const n = r == step.rank() ? 0 : std::min(vector[r].size(), longest_);
+          range const head{vector[r].first, vector[r].first + n}, room{rooms[r].first, rooms[r].first + n};
           if (n != 0) step(there ? copy{head, room} : copy{room, head});
         }
       };

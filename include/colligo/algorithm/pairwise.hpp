@@ -77,8 +77,8 @@ struct pairwise {
 
   template <class T>
   struct all_to_all_v : detail::in_pairs<T> {
-    constexpr explicit all_to_all_v(pairwise const& its)
-        : detail::in_pairs<T>{static_cast<int>(std::min<std::size_t>(its.window, INT_MAX))} {}
+    constexpr explicit all_to_all_v(pairwise const& tag)
+        : detail::in_pairs<T>{static_cast<int>(std::min<std::size_t>(tag.window, INT_MAX))} {}
   };
 };
 

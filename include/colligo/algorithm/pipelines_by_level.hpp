@@ -31,19 +31,20 @@ namespace detail {
 
 /// Passes the slice `left`, from `level` outwards; between(step, range, root) runs among its leaders on all hosts.
 template <steps Step, class Between>
-void pass_in_slices(hierarchy const& its, Step& step, range left, int level, int root, bool outwards,
+void pass_in_slices(hierarchy const& groups, Step& step, range left, int level, int root, bool outwards,
                     Between const& between) {
-  int const outermost = its.levels() - 1, hosts = its.named_before(outermost);
+  int const outermost = groups.levels() - 1, hosts = groups.named_before(outermost);
   if (level > hosts) {
-    slices_of_level<Step> const here{.groups = its, .step = step, .level = outermost, .below = hosts};
+    slices_of_level<Step> const here{.groups = groups, .step = step, .level = outermost, .below = hosts};
     renumbered among(step, here.mine, here.parts, [&here](int part) { return here.peer(part); });
-    return between(among, left, its.part_of(hosts, here.all, its.place_of(root)));
+    return between(among, left, groups.part_of(hosts, here.all, groups.place_of(root)));
   }
-  slices_of_level const here{its, step, level};
+  slices_of_level const here{groups, step, level};
   auto const slice = [cut = blocks{left, here.slices}](int part) { return cut[part]; };
   if (outwards) here.pass(slice, root, true);
   else here.combine(slice);
-  if (here.leads()) pass_in_slices(its, step, slice(here.mine), its.long_round_after(level), root, outwards, between);
+  if (here.leads())
+    pass_in_slices(groups, step, slice(here.mine), groups.long_round_after(level), root, outwards, between);
   if (outwards) here.collect(slice);
   else here.pass(slice, root, false);
 }
@@ -69,17 +70,17 @@ struct pipelines_by_level {
       pipelined_circulant const tag_between{.block = this->tag.block};
       between const among_hosts(tag_between);
       return this->with(p, [&](hierarchy const& all) {
-        hierarchy const& its = all.for_slices();
-        int const hosts = its.named_before(its.levels() - 1);
-        return f(its, hosts, its.parts(hosts, {0, p}), among_hosts);
+        hierarchy const& groups = all.for_slices();
+        int const hosts = groups.named_before(groups.levels() - 1);
+        return f(groups, hosts, groups.parts(hosts, {0, p}), among_hosts);
       });
     }
     bool in_order(int) const { return false; }
 
     template <steps Step>
     void operator()(Step& step, range all, int root) const {
-      with_hosts(step.size(), [&](hierarchy const& its, int, int, between const& among_hosts) {
-        detail::pass_in_slices(its, step, all, its.long_round_after(-1), root, outwards, among_hosts);
+      with_hosts(step.size(), [&](hierarchy const& groups, int, int, between const& among_hosts) {
+        detail::pass_in_slices(groups, step, all, groups.long_round_after(-1), root, outwards, among_hosts);
       });
     }
 
@@ -89,17 +90,17 @@ struct pipelines_by_level {
       });
     }
     double cost(machine const& m, int p, std::size_t n) const {
-      return with_hosts(p, [&](hierarchy const& its, int hosts, int parts, between const& among_hosts) {
+      return with_hosts(p, [&](hierarchy const& groups, int hosts, int parts, between const& among_hosts) {
         double all = 0, left = static_cast<double>(n);
-        for (int level = its.long_round_after(-1); level <= hosts; level = its.long_round_after(level)) {
-          int const others = its.most_in_long(level) - 1;
-          left /= its.fewest_in_long(level);
+        for (int level = groups.long_round_after(-1); level <= hosts; level = groups.long_round_after(level)) {
+          int const others = groups.most_in_long(level) - 1;
+          left /= groups.fewest_in_long(level);
           double const bytes = left * sizeof(T);
-          all += detail::exchanged_messages(detail::on_level(m, its, level), others + 1, bytes) +
-                 detail::one_way_messages(m.at(its.how_far(level)), others, bytes);
+          all += detail::exchanged_messages(detail::on_level(m, groups, level), others + 1, bytes) +
+                 detail::one_way_messages(m.at(groups.how_far(level)), others, bytes);
           if (!outwards) all += others * m.combine(bytes);
         }
-        return n == 0 ? 0.0 : all + among_hosts.cost(detail::on_level(m, its, its.levels() - 1), parts,
+        return n == 0 ? 0.0 : all + among_hosts.cost(detail::on_level(m, groups, groups.levels() - 1), parts,
                                                      static_cast<std::size_t>(std::ceil(left)));
       });
     }

@@ -27,18 +27,18 @@ namespace detail {
 
 /// Behind the vector: for each level the prefix of the part whose last rank this is, then what other parts have sent.
 template <bool Inclusive, steps Step>
-void scan_along(hierarchy const& its, Step& step, range all) {
+void scan_along(hierarchy const& groups, Step& step, range all) {
   int const me = step.rank();
   auto const behind = [all](int i) {
     std::size_t const first = all.last + static_cast<std::size_t>(i) * all.size();
     return range{first, first + all.size()};
   };
-  auto const is_last = [&](int level) { return its.group_at(level, me).last == me + 1; };
-  auto const last_of = [&](hierarchy::group of, int level, int part) { return its.part(level, of, part).last - 1; };
-  for (int level = 0; level < its.levels() && is_last(level - 1); ++level) {
-    hierarchy::group const own = its.group_at(level, me);
-    int const parts = its.parts(level - 1, own), mine = its.part_of(level - 1, own, me);
-    auto const received = [&](int part) { return behind(part == 0 ? level : its.levels() + part - 1); };
+  auto const is_last = [&](int level) { return groups.group_at(level, me).last == me + 1; };
+  auto const last_of = [&](hierarchy::group of, int level, int part) { return groups.part(level, of, part).last - 1; };
+  for (int level = 0; level < groups.levels() && is_last(level - 1); ++level) {
+    hierarchy::group const own = groups.group_at(level, me);
+    int const parts = groups.parts(level - 1, own), mine = groups.part_of(level - 1, own, me);
+    auto const received = [&](int part) { return behind(part == 0 ? level : groups.levels() + part - 1); };
     // The nearest peers first, so that all ranks are busy in each turn.
     step(listed{2 * (parts - 1), [&](int i) -> operand {
                   int const up = mine + i / 2 + 1, down = mine - i / 2 - 1;
@@ -48,12 +48,12 @@ void scan_along(hierarchy const& its, Step& step, range all) {
     for (int part = 1; part < mine; ++part) step(merge{received(part), received(0), merge::side::right});
     if (mine > 0) step(merge{received(0), all});
   }
-  for (int level = its.levels() - 1; level > 0; --level) {
-    hierarchy::group const part = its.group_at(level - 1, me);
+  for (int level = groups.levels() - 1; level > 0; --level) {
+    hierarchy::group const part = groups.group_at(level - 1, me);
     if (part.first == 0 || !is_last(level - 2)) continue;   // no prefix, or another rank receives it
     bool const hands_down = me + 1 == part.last;
-    int const others = its.parts(level - 2, part) - 1, mine = its.part_of(level - 2, part, me);
-    range const before = behind(hands_down ? level : its.levels());
+    int const others = groups.parts(level - 2, part) - 1, mine = groups.part_of(level - 2, part, me);
+    range const before = behind(hands_down ? level : groups.levels());
     if (hands_down) {
       step(listed{others, [&](int i) { return send{last_of(part, level - 2, i), before}; }});
     } else {
@@ -87,35 +87,35 @@ struct scan_by_level {
       return detail::with_hierarchy(tag.levels && tag.levels->consecutive() ? tag.levels : nullptr, p, f);
     }
     std::size_t scratch(blocks const& vector, std::size_t) const {
-      return with(vector.parts, [&](hierarchy const& its) {
-        return static_cast<std::size_t>(its.levels() + most_parts(its)) * vector.whole.size();
+      return with(vector.parts, [&](hierarchy const& groups) {
+        return static_cast<std::size_t>(groups.levels() + most_parts(groups)) * vector.whole.size();
       });
     }
     own_work work(blocks const& vector, std::size_t) const {
-      return with(vector.parts, [&](hierarchy const& its) {
-        double moves = 2 * (its.levels() - 1) + !Inclusive;
-        for (int level = 0; level < its.levels(); ++level) moves += its.most(level) - 1;
+      return with(vector.parts, [&](hierarchy const& groups) {
+        double moves = 2 * (groups.levels() - 1) + !Inclusive;
+        for (int level = 0; level < groups.levels(); ++level) moves += groups.most(level) - 1;
         double const without = tag.levels && !tag.levels->consecutive() ? 87 * vector.parts : 0;
-        int const copies = (its.levels() > 2 || !Inclusive) + !Inclusive;
+        int const copies = (groups.levels() > 2 || !Inclusive) + !Inclusive;
         return own_work{moves, copies * static_cast<double>(vector.whole.size()), without};
       });
     }
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      with(step.size(), [&](hierarchy const& its) { detail::scan_along<Inclusive>(its, step, all); });
+      with(step.size(), [&](hierarchy const& groups) { detail::scan_along<Inclusive>(groups, step, all); });
     }
 
     double cost(machine const& m, int p, std::size_t n) const {
       double const bytes = static_cast<double>(n * sizeof(T));
-      return with(p, [&](hierarchy const& its) {
+      return with(p, [&](hierarchy const& groups) {
         double all = 0;
-        for (int level = 0; level < its.levels() && n != 0; ++level) {
-          machine const& at = m.at(its.how_far(level));
-          int const others = its.most(level) - 1;
+        for (int level = 0; level < groups.levels() && n != 0; ++level) {
+          machine const& at = m.at(groups.how_far(level));
+          int const others = groups.most(level) - 1;
           for (int i = 1; i < others; ++i) all += at.exchange(bytes, i > 1);
           if (others > 0) all += at.one_way(bytes, others > 1) + others * m.combine(bytes);
-          if (level + 1 == its.levels()) break;
+          if (level + 1 == groups.levels()) break;
           for (int i = 0; i < (at.fetched ? 1 : others); ++i) all += at.one_way(bytes, i > 0);
           all += (others > 1 && (level > 0 || !Inclusive) ? 2 : 1) * m.combine(bytes);
         }
@@ -123,14 +123,14 @@ struct scan_by_level {
       });
     }
     formula exact_for(machine const&, int p, std::size_t) const {
-      return exact_if(with(p, [](hierarchy const& its) { return its.even(); }));
+      return exact_if(with(p, [](hierarchy const& groups) { return groups.even(); }));
     }
 
    private:
-    static int most_parts(hierarchy const& its) {
+    static int most_parts(hierarchy const& groups) {
       int most = 0;
-      for (int level = 0; level < its.levels(); ++level)
-        most = std::max(most, its.most(level));
+      for (int level = 0; level < groups.levels(); ++level)
+        most = std::max(most, groups.most(level));
       return most;
     }
   };

@@ -32,12 +32,12 @@ namespace detail {
 
 /// Reduces the slice `left`, from `level` outwards.
 template <steps Step>
-void all_reduce_in_slices(hierarchy const& its, Step& step, range left, int level) {
-  if (level == its.levels()) return;
-  slices_of_level const here{its, step, level};
+void all_reduce_in_slices(hierarchy const& groups, Step& step, range left, int level) {
+  if (level == groups.levels()) return;
+  slices_of_level const here{groups, step, level};
   auto const slice = [cut = blocks{left, here.slices}](int part) { return cut[part]; };
   here.combine(slice);
-  if (here.leads()) all_reduce_in_slices(its, step, slice(here.mine), its.long_round_after(level));
+  if (here.leads()) all_reduce_in_slices(groups, step, slice(here.mine), groups.long_round_after(level));
   here.collect(slice);
 }
 
@@ -65,30 +65,30 @@ struct slices_by_level {
     template <class T, class F>
     auto with(int p, std::size_t n, F const& f) const {
       return over_levels::with(
-          p, [&](hierarchy const& its) { return f(its.for_slices(static_cast<double>(n * sizeof(T)))); });
+          p, [&](hierarchy const& groups) { return f(groups.for_slices(static_cast<double>(n * sizeof(T)))); });
     }
     // Combined on the way out, collected on the way back.
     double cost_of(machine const& m, int p, double bytes, bool out, bool back) const {
       return over_levels::with(p, [&](hierarchy const& known) {
-        hierarchy const& its = known.for_slices(bytes);
+        hierarchy const& groups = known.for_slices(bytes);
         double all = 0, left = bytes;
-        for (int level = its.long_round_after(-1); level < its.levels() && left > 0;
-             level = its.long_round_after(level)) {
+        for (int level = groups.long_round_after(-1); level < groups.levels() && left > 0;
+             level = groups.long_round_after(level)) {
           double const before = left;
-          left /= its.fewest_in_long(level);
+          left /= groups.fewest_in_long(level);
           for (bool const combines : {true, false})
             if (combines ? out : back)
-              all += detail::messages_of_round(m, known, its, level, its.most_in_long(level), left, combines,
+              all += detail::messages_of_round(m, known, groups, level, groups.most_in_long(level), left, combines,
                                                combines ? before : left);
         }
         return all;
       });
     }
     formula exact_for(machine const&, int p, std::size_t n) const {
-      return over_levels::with(p, [&](hierarchy const& its) {
-        bool possible = divides(p, n) && its.even() && its.pairs_off();
-        for (int level = its.long_round_after(-1); level < its.levels(); level = its.long_round_after(level))
-          possible = possible && (its.most_in_long(level) <= 4 || is_power_of_two(its.most_in_long(level)));
+      return over_levels::with(p, [&](hierarchy const& groups) {
+        bool possible = divides(p, n) && groups.even() && groups.pairs_off();
+        for (int level = groups.long_round_after(-1); level < groups.levels(); level = groups.long_round_after(level))
+          possible = possible && (groups.most_in_long(level) <= 4 || is_power_of_two(groups.most_in_long(level)));
         return exact_if(possible);
       });
     }
@@ -102,10 +102,10 @@ struct slices_by_level {
 
     template <steps Step>
     void operator()(Step& step, blocks const& block) const {
-      this->template with<T>(step.size(), block.whole.size(), [&](hierarchy const& its) {
-        detail::blocks_by_level const columns{its, block, true};
+      this->template with<T>(step.size(), block.whole.size(), [&](hierarchy const& groups) {
+        detail::blocks_by_level const columns{groups, block, true};
         columns.copy_all_or_own(step, Combines, false);
-        detail::blocks_in_slices(columns, step, its.long_round_after(-1), Combines);
+        detail::blocks_in_slices(columns, step, groups.long_round_after(-1), Combines);
         columns.copy_all_or_own(step, !Combines, true);
       });
     }
@@ -123,8 +123,8 @@ struct slices_by_level {
 
     template <steps Step>
     void operator()(Step& step, range all) const {
-      this->template with<T>(step.size(), all.size(), [&](hierarchy const& its) {
-        detail::all_reduce_in_slices(its, step, all, its.long_round_after(-1));
+      this->template with<T>(step.size(), all.size(), [&](hierarchy const& groups) {
+        detail::all_reduce_in_slices(groups, step, all, groups.long_round_after(-1));
       });
     }
 

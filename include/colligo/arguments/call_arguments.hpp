@@ -179,7 +179,7 @@ using made_t = std::conditional_t<How == made::at_once, void,
 /// A functor that a request keeps.
 template <class Op>
 struct owned_functor : owned_by_request {
-  explicit owned_functor(Op its) : op(std::move(its)) {}
+  explicit owned_functor(Op f) : op(std::move(f)) {}
   Op op;
 };
 
@@ -206,7 +206,7 @@ template <collective C, class Comm, class T>
 class accepted {
  public:
   endpoint& state;
-  call its;
+  detail::call call;
 
   /// Makes the call, and returns when it is complete on this rank; or makes a request that keeps the functor.
   template <made How = made::at_once, class Op, class Algorithm>
@@ -220,7 +220,7 @@ class accepted {
       if constexpr (std::is_empty_v<kept> && std::is_trivially_copyable_v<kept>) {
         static kept without_state(op);   // for all requests: equal, because it is empty
         set_functor<Algorithm>(without_state);
-        return made_t<How>(prepare_call(state, its, decide<kept>(algorithm), {}, How == made::ready));
+        return made_t<How>(prepare_call(state, call, decide<kept>(algorithm), {}, How == made::ready));
       } else {
         return make_owning<How, kept>(own<How, owned_functor<kept>>(std::forward<Op>(op)), algorithm);
       }
@@ -228,11 +228,11 @@ class accepted {
       make(&op, algorithm);
     } else {
       set_functor<Algorithm>(op);
-      if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(state, its, &policy_table_of<C>);
-      else if constexpr (requires { algorithm.run(state, its, &policy_table_of<C>); }) {
+      if constexpr (std::is_same_v<Algorithm, automatic>) run_by_rules(state, call, &policy_table_of<C>);
+      else if constexpr (requires { algorithm.run(state, call, &policy_table_of<C>); }) {
         Algorithm::template check<C, T, std::remove_cv_t<functor>, Comm>();
-        algorithm.run(state, its, &policy_table_of<C>);
-      } else run_call(state, its, decide<functor>(algorithm));
+        algorithm.run(state, call, &policy_table_of<C>);
+      } else run_call(state, call, decide<functor>(algorithm));
     }
   }
 
@@ -243,14 +243,14 @@ class accepted {
     try {
       return make_owner<Owned>(std::forward<Arguments>(arguments)...);
     } catch (...) {
-      if constexpr (How == made::started) refuse_request({state, C, its.checked()});
+      if constexpr (How == made::started) refuse_request({state, C, call.checked()});
       throw;
     }
   }
   template <made How, class Op, class Owned, class Algorithm>
   made_t<How> make_owning(owner<Owned> owned, Algorithm const& algorithm) {
     set_functor<Algorithm>(owned->op);
-    return made_t<How>(prepare_call(state, its, decide<Op>(algorithm), std::move(owned), How == made::ready));
+    return made_t<How>(prepare_call(state, call, decide<Op>(algorithm), std::move(owned), How == made::ready));
   }
 
  private:
@@ -258,9 +258,9 @@ class accepted {
   void set_functor(Op& op) {
     static_assert(!travels_as_bytes<T> || alignof(T) <= cache_line,
                   "colligo: element types may have at most the alignment of a cache line");
-    its.of = &element_of<T, Op>;
-    its.wire = state_of<Comm>::template wire<T, Op, may_be_vendor<Algorithm>>();
-    its.op = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
+    call.of = &element_of<T, Op>;
+    call.wire = state_of<Comm>::template wire<T, Op, may_be_vendor<Algorithm>>();
+    call.op = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
   }
 
   template <class Op, class Algorithm>
@@ -269,7 +269,7 @@ class accepted {
     if constexpr (decides_itself<Algorithm>) Algorithm::template check<C, T, op, Comm>();
     else if constexpr (!is_decided_at_run_time<Algorithm>) check_laws<C, Algorithm, T, op, Comm>();
     if constexpr (is_decided_at_run_time<Algorithm> || offers<Algorithm, C, T, op>)
-      return detail::decide<C, T, op>(state, its, algorithm);
+      return detail::decide<C, T, op>(state, call, algorithm);
   }
 };
 
@@ -337,9 +337,9 @@ class call_arguments {
 #endif
     std::size_t* const offsets = room_for_offsets(static_cast<std::size_t>(size()) + 1);
     std::size_t const sum = *add_blocks(counts, offsets);
-    blocks its = numbered({{0, sum}, size(), offsets});
-    its.lengths = &state_.lengths;
-    return its;
+    blocks vector = numbered({{0, sum}, size(), offsets});
+    vector.lengths = &state_.lengths;
+    return vector;
   }
   /// The same for all_to_all_v, which has two vectors: see vectors_of().
   template <std::ranges::sized_range In, std::ranges::sized_range Out>
@@ -394,9 +394,9 @@ class call_arguments {
     require_count(least);
     return end;
   }
-  blocks numbered(blocks const& its) const {
-    if (state_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(as_refused(), its);
-    return its;
+  blocks numbered(blocks const& vector) const {
+    if (state_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(as_refused(), vector);
+    return vector;
   }
 
   refused as_refused(char const* call = nullptr) const { return {state_, C, (before() & agreement) != 0, call}; }

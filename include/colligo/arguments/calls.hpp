@@ -21,18 +21,20 @@ struct requested {
   static type make(Arguments&&...) { return {}; }
 };
 template <collective C, made How, class... Arguments>
-  requires requires(Arguments&&... its) { calls<C>::template make<How>(static_cast<Arguments&&>(its)...); }
+  requires requires(Arguments&&... arguments) { calls<C>::template make<How>(static_cast<Arguments&&>(arguments)...); }
 struct requested<C, How, Arguments...> {
   using type = made_t<How>;
-  static type make(Arguments&&... its) { return calls<C>::template make<How>(static_cast<Arguments&&>(its)...); }
+  static type make(Arguments&&... arguments) {
+    return calls<C>::template make<How>(static_cast<Arguments&&>(arguments)...);
+  }
 };
 
 /// Two vectors of one length, the same on every rank.
 template <collective C, class Comm, class T>
-auto accept_elementwise(call_arguments<C, Comm> const& its, std::span<T const> from, std::span<T> to) {
-  its.require_size(to.size(), from.size(), "the output");
-  its.require_disjoint(from, to);
-  return its.accept_whole(from, to);
+auto accept_elementwise(call_arguments<C, Comm> const& arguments, std::span<T const> from, std::span<T> to) {
+  arguments.require_size(to.size(), from.size(), "the output");
+  arguments.require_disjoint(from, to);
+  return arguments.accept_whole(from, to);
 }
 /// The calls (comm, in, out, op) and (comm, in_place(range), op) of collectives that combine vectors of one length.
 template <collective C>
@@ -63,9 +65,9 @@ struct elementwise_calls {
 #define COLLIGO_REQUEST(name, what, result, how)                                                                     \
   template <communicator Comm, class... Arguments>                                                                   \
   [[nodiscard]] typename detail::requested<collective::what, detail::made::how, Comm const&, Arguments...>::type     \
-  name(Comm const& comm, Arguments&&... its) {                                                                       \
+  name(Comm const& comm, Arguments&&... arguments) {                                                                 \
     return detail::requested<collective::what, detail::made::how, Comm const&, Arguments...>::make(                  \
-        comm, static_cast<Arguments&&>(its)...);                                                                     \
+        comm, static_cast<Arguments&&>(arguments)...);                                                               \
   }                                                                                                                  \
   COLLIGO_NO_COMMUNICATOR([[nodiscard]], name, what, how)                                                            \
   template <communicator Comm, class In, class Out, class... More>                                                   \
@@ -94,8 +96,8 @@ struct elementwise_calls {
 #define COLLIGO_NO_OTHER_FORM(name)                                                                                  \
   namespace colligo::inline COLLIGO_MODE::by_name {                                                                  \
   template <communicator Comm, class... Arguments>                                                                   \
-    requires(!requires(Comm const& comm, Arguments&&... its) {                                                       \
-               colligo::name(comm, static_cast<Arguments&&>(its)...);                                                \
+    requires(!requires(Comm const& comm, Arguments&&... arguments) {                                                 \
+               colligo::name(comm, static_cast<Arguments&&>(arguments)...);                                          \
              } && !(detail::has_forms_elsewhere<std::remove_cvref_t<Arguments>> || ...))                             \
   detail::answer<collective::name, detail::made::at_once, Comm const&, Arguments...> name(Comm const&,               \
                                                                                           Arguments&&...) {          \

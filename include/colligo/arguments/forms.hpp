@@ -42,7 +42,7 @@ namespace detail {
 /// A container that can be resized.
 template <class R>
 concept resizable = elements<R> && std::default_initializable<std::ranges::range_value_t<R>> &&
-                    requires(R& its) { its.resize(std::size_t{}); };
+                    requires(R& r) { r.resize(std::size_t{}); };
 
 /// in_place() of this library or inplace() of Boost.MPI.
 template <class T>
@@ -137,23 +137,23 @@ std::span<T> counted_for_all(Comm const& comm, T* first, std::size_t n) {
 
 /// The container, resized to n elements if possible. If that fails, reports it to the other ranks.
 template <class Door, class R>
-R& with_size(Door const& its, R& out, std::size_t n) {
+R& with_size(Door const& arguments, R& out, std::size_t n) {
   if constexpr (resizable<R>)
-    if (std::ranges::size(out) != n) its.attempt([&] { out.resize(n); });
+    if (std::ranges::size(out) != n) arguments.attempt([&] { out.resize(n); });
   return out;
 }
 /// Resizes an empty container, as Boost.MPI does; any other has to fit.
 template <class Door, class R>
-void fill_empty(Door const& its, R& out, std::size_t n) {
-  if (std::ranges::size(out) == 0) [[unlikely]] with_size(its, out, n);
+void fill_empty(Door const& arguments, R& out, std::size_t n) {
+  if (std::ranges::size(out) == 0) [[unlikely]] with_size(arguments, out, n);
 }
 
 /// Room for n elements of every rank; a container is resized.
 template <collective C, class T, communicator Comm, class Out>
 std::span<T> room_for_all(Comm const& comm, Out& out, std::size_t n) {
-  call_arguments<C, Comm> const its(comm);
-  std::size_t const all = n * static_cast<std::size_t>(its.size());
-  if constexpr (room_for<Out&, T>) return with_size(its, out, all);
+  call_arguments<C, Comm> const arguments(comm);
+  std::size_t const all = n * static_cast<std::size_t>(arguments.size());
+  if constexpr (room_for<Out&, T>) return with_size(arguments, out, all);
   else return std::span<T>(out, all);
 }
 /// The sum of the counts; negative ones, which are refused later, count as 0.
@@ -166,18 +166,18 @@ std::size_t sum_of(Counts const& counts) {
 /// Requires the root's counts to equal those of the ranks.
 template <collective C, communicator Comm, std::ranges::sized_range Sizes>
 void require_counts(Comm const& comm, Sizes const& sizes, std::vector<std::size_t> const& counts, int root) {
-  call_arguments<C, Comm> const its(comm);
-  if (!its.at(root)) return;
-  its.require_size(std::ranges::size(sizes), counts.size(), "the list of sizes");
+  call_arguments<C, Comm> const arguments(comm);
+  if (!arguments.at(root)) return;
+  arguments.require_size(std::ranges::size(sizes), counts.size(), "the list of sizes");
   auto count = counts.begin();
   for (auto const size : sizes) {
-    its.require_count(size);
-    its.require_size(static_cast<std::size_t>(size), *count++, "the root's block of a rank");
+    arguments.require_count(size);
+    arguments.require_size(static_cast<std::size_t>(size), *count++, "the root's block of a rank");
   }
 }
 /// A stretch of the elements.
 template <class T>
-std::span<T> stretch_of(std::span<T> elements, range its) { return elements.subspan(its.first, its.size()); }
+std::span<T> stretch_of(std::span<T> elements, range part) { return elements.subspan(part.first, part.size()); }
 
 /// The elements of an in-place argument.
 template <class T>

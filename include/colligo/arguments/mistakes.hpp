@@ -81,7 +81,7 @@ concept whole_number = std::is_integral_v<std::remove_cvref_t<T>>;
 template <class T>
 concept pointer = std::is_pointer_v<std::remove_cvref_t<T>>;
 template <class T>
-concept has_data = requires(T& its) { { its.data() } -> pointer; };
+concept has_data = requires(T& x) { { x.data() } -> pointer; };
 
 template <class T>
 inline constexpr bool locates = std::is_same_v<std::remove_cvref_t<T>, maxloc> ||
@@ -104,8 +104,8 @@ inline constexpr bool may_be_functor =
 template <class T>
 constexpr mistaken mistaken_container() {
   if constexpr (std::is_same_v<std::remove_cvref_t<T>, std::vector<bool>>) return mistaken::bits;
-  else if constexpr (has_data<T> && requires(T& its) { its.num_elements(); }) return mistaken::grid;
-  else if constexpr (has_data<T> && !contiguous<T> && requires(T& its) { its.size(); }) return mistaken::matrix;
+  else if constexpr (has_data<T> && requires(T& x) { x.num_elements(); }) return mistaken::grid;
+  else if constexpr (has_data<T> && !contiguous<T> && requires(T& x) { x.size(); }) return mistaken::matrix;
   else if constexpr (std::ranges::range<T> && !contiguous<T>) return mistaken::apart;
   else return mistaken::something;
 }
@@ -177,7 +177,8 @@ constexpr mistaken mistaken_in() {
   using last_but_algorithm = std::tuple_element_t<(n > 1 && algorithm<last> ? n - 2 : n > 0 ? n - 1 : 0), all>;
   using E = element_in_t<first>;
   constexpr bool two_ranges = elements<first> && elements<second>;
-  using its = std::conditional_t<stands_in_place<std::remove_cvref_t<first>>, std::add_lvalue_reference_t<E>, first>;
+  using in_question =
+      std::conditional_t<stands_in_place<std::remove_cvref_t<first>>, std::add_lvalue_reference_t<E>, first>;
   using whole = std::remove_cvref_t<first>;
   constexpr bool combines_whole = [] {   // one value is meant; a sum of matrices is one of their elements as well
     if constexpr (!combines(C) || contiguous<first>) return false;
@@ -186,8 +187,9 @@ constexpr mistaken mistaken_in() {
     else return place_of_functor<whole, Arguments...>() < n;
   }();
   constexpr mistaken container = combines_whole ? mistaken::something
-                                 : mistaken_container<its>() != mistaken::something ? mistaken_container<its>()
-                                                                                    : mistaken_container<next>();
+                                 : mistaken_container<in_question>() != mistaken::something
+                                     ? mistaken_container<in_question>()
+                                     : mistaken_container<next>();
   constexpr std::size_t functor_at = [] {
     if constexpr (combines_whole) return place_of_functor<whole, Arguments...>();
     else if constexpr (container == mistaken::something && combines(C) && !std::is_void_v<E>)
@@ -373,7 +375,7 @@ struct answer : mistake {
 
 /// Arguments that in_place() does not accept.
 template <class T>
-concept can_not_stand_in_place = !requires(T&& its) { colligo::in_place(static_cast<T&&>(its)); };
+concept can_not_stand_in_place = !requires(T&& x) { colligo::in_place(static_cast<T&&>(x)); };
 
 }  // namespace detail
 

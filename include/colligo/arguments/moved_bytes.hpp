@@ -43,7 +43,7 @@ class moved_bytes final : public owned_by_request {
     if (bytes != 0) to_do.push_back({from, bytes, to});
   }
   static void copy(std::vector<stretch> const& all) {
-    for (stretch const& its : all) copy_bytes(its.from, its.bytes, its.to);
+    for (stretch const& stretch : all) copy_bytes(stretch.from, stretch.bytes, stretch.to);
   }
 
   std::vector<std::unique_ptr<std::byte[]>> memory_;

@@ -19,20 +19,20 @@ struct refused {
   char const* name = nullptr;   ///< of the user's call, if it is not the collective's
 };
 // These throw, before anything has been written.
-[[noreturn]] void refuse_size(refused const& its, std::size_t is, std::size_t wanted, char const* which);
-[[noreturn]] void refuse_root(refused const& its, int root);
-[[noreturn]] void refuse_overlap(refused const& its);
-[[noreturn]] void refuse_count(refused const& its, std::string const& count);
+[[noreturn]] void refuse_size(refused const& refusal, std::size_t is, std::size_t wanted, char const* which);
+[[noreturn]] void refuse_root(refused const& refusal, int root);
+[[noreturn]] void refuse_overlap(refused const& refusal);
+[[noreturn]] void refuse_count(refused const& refusal, std::string const& count);
 // Also throws: the call has ended with this error.
 [[noreturn]] void refuse_empty_container(endpoint const& state, char const* note);
 /// Sets the number and the lengths of the state's offsets, which are new (kept_plans.hpp). Throws if they overflow.
-void number_blocks(refused const& its, blocks const& vector);
+void number_blocks(refused const& refusal, blocks const& vector);
 /// Reports to the other ranks, which may wait for this one, that its call fails by the exception that is being handled.
-void refuse_request(refused const& its);
+void refuse_request(refused const& refusal);
 /// The number of calls on this rank so far.
 std::uint32_t calls_of(endpoint& state);
 /// Refuses calls until their number is `calls`; none in checked mode, where all ranks fail at the same call.
-void refuse_rest(refused const& its, std::uint32_t calls);
+void refuse_rest(refused const& refusal, std::uint32_t calls);
 
 }  // namespace colligo
 

@@ -13,25 +13,25 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& its, std::string_view why) {
-  std::string text = concat({where(its.state, its.what), why});
-  if (its.name) text.replace(text.find(name_of(its.what)), name_of(its.what).size(), its.name);
-  report_refusal(state_at(its.state), its.checked, text);
+[[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& refusal, std::string_view why) {
+  std::string text = concat({where(refusal.state, refusal.what), why});
+  if (refusal.name) text.replace(text.find(name_of(refusal.what)), name_of(refusal.what).size(), refusal.name);
+  report_refusal(state_at(refusal.state), refusal.checked, text);
   throw argument_error(text);
 }
 
-[[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& its, std::size_t is, std::size_t wanted,
+[[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& refusal, std::size_t is, std::size_t wanted,
                                             char const* which) {
-  refuse_because(its, concat({which, " has ", with_number(is, "element"), ", expected ", wanted}));
+  refuse_because(refusal, concat({which, " has ", with_number(is, "element"), ", expected ", wanted}));
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& its, int root) {
-  refuse_because(its, concat({"root ", root, " is not a rank, ranks are 0 to ", its.state.size() - 1}));
+[[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& refusal, int root) {
+  refuse_because(refusal, concat({"root ", root, " is not a rank, ranks are 0 to ", refusal.state.size() - 1}));
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& its) {
-  refuse_because(its, "input and output overlap; for one range that is both write in_place(range)");
+[[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& refusal) {
+  refuse_because(refusal, "input and output overlap; for one range that is both write in_place(range)");
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& its, std::string const& count) {
-  refuse_because(its, concat({"a count is negative: ", count}));
+[[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& refusal, std::string const& count) {
+  refuse_because(refusal, concat({"a count is negative: ", count}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_empty_container(endpoint const& state, char const* note) {
   throw mismatch_error(concat({where(state, collective::broadcast), "the container is empty, the root's is not: "
@@ -39,18 +39,18 @@ namespace colligo::inline COLLIGO_MODE::detail {
                                  *note ? " (" : "", note, *note ? ")" : ""}));
 }
 
-COLLIGO_BODY void number_blocks(refused const& its, blocks const& vector) {
-  auto const& ends = its.state.offsets;
+COLLIGO_BODY void number_blocks(refused const& refusal, blocks const& vector) {
+  auto const& ends = refusal.state.offsets;
   if (!std::is_sorted(ends.begin(), ends.end()))
-    refuse_because(its, "the sum of the counts is larger than any vector");
-  distributions_of_state::number(state_at(its.state), vector);
+    refuse_because(refusal, "the sum of the counts is larger than any vector");
+  distributions_of_state::number(state_at(refusal.state), vector);
 }
 
-[[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& its) {
-  report_refusal(state_at(its.state), its.checked, handled_reason());
+[[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& refusal) {
+  report_refusal(state_at(refusal.state), refusal.checked, handled_reason());
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_rest(refused const& its, std::uint32_t calls) {
-  while (!its.checked && static_cast<std::int32_t>(calls - calls_of(its.state)) > 0) refuse_request(its);
+[[gnu::cold]] COLLIGO_BODY void refuse_rest(refused const& refusal, std::uint32_t calls) {
+  while (!refusal.checked && static_cast<std::int32_t>(calls - calls_of(refusal.state)) > 0) refuse_request(refusal);
 }
 COLLIGO_BODY std::uint32_t calls_of(endpoint& state) { return state_at(state).calls; }
 

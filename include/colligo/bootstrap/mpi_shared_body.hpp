@@ -147,10 +147,10 @@ inline std::atomic<bool> masks_have_differed = false;
 
 [[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::setting() {
   char const* const value = std::getenv("COLLIGO_SHARED_MEMORY");
-  std::string_view const its = value ? value : "";
-  if (its.empty()) return 0;
-  if (its == "required") return required;
-  if (auto const wanted = switch_in(its)) return *wanted ? 0u : off;
+  std::string_view const asked = value ? value : "";
+  if (asked.empty()) return 0;
+  if (asked == "required") return required;
+  if (auto const wanted = switch_in(asked)) return *wanted ? 0u : off;
   return unknown | (switch_of_environment("COLLIGO_STRICT") ? strict : 0u);
 }
 
@@ -256,10 +256,10 @@ inline std::atomic<bool> masks_have_differed = false;
   bool all_mapped = segment() != 0, reads = true;
   for (neighbour& n : neighbours_) {
     arena_address const& at = ranks[static_cast<std::size_t>(n.rank)].memory;
-    arena::peer const its = arena_.map(at);
-    n.process = static_cast<pid_t>(at.process), n.memory = its.begin;
-    all_mapped = all_mapped && its.begin;
-    reads = reads && its.readable;
+    arena::peer const peer = arena_.map(at);
+    n.process = static_cast<pid_t>(at.process), n.memory = peer.begin;
+    all_mapped = all_mapped && peer.begin;
+    reads = reads && peer.readable;
   }
   if (!all_mapped) return false;
   head& mine = head_of(neighbours_[me_]);
@@ -330,12 +330,12 @@ COLLIGO_BODY std::byte* mpi_shared::at(std::uint64_t address) const {
   core_set all;
   bool bound = false, differ = false;
   for (neighbour const& n : neighbours_) {
-    head const& its = head_of(n);
-    if (for_job) ranks = std::max(ranks, its.job_ranks);
-    quota = std::min(quota, its.most_cores);
-    all.add(its.cores);
-    bound = bound || its.bound;
-    differ = differ || its.cores != head_of(neighbours_[0]).cores;
+    head const& known = head_of(n);
+    if (for_job) ranks = std::max(ranks, known.job_ranks);
+    quota = std::min(quota, known.most_cores);
+    all.add(known.cores);
+    bound = bound || known.bound;
+    differ = differ || known.cores != head_of(neighbours_[0]).cores;
   }
   if (differ) mpi::masks_have_differed = bound = true;
   static int const online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));   // reads a file

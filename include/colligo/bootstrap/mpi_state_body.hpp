@@ -31,9 +31,9 @@ namespace mpi {
 
 // Steps with their own memory.
 struct request_steps final : private mpi_steps_memory, public mpi_steps {
-  request_steps(mpi_state& state, working_vector& data, call const& its, shared_host* host)
+  request_steps(mpi_state& state, working_vector& data, call const& call, shared_host* host)
       : mpi_steps(state, data.memory(), host, static_cast<mpi_steps_memory&>(*this)) {
-    work_on(data, element_of(its));
+    work_on(data, element_of(call));
   }
 };
 
@@ -150,12 +150,12 @@ COLLIGO_BODY std::string mpi_state::why_no_memory(element const& of) {
 COLLIGO_BODY void const* mpi_state::wire_of_bytes() const { return &mpi_element_of<std::byte, no_functor, false>; }
 
 COLLIGO_BODY void mpi_state::perform(working_vector& data, policy_run const& run) {
-  call const& its = run.its;
-  shared_host* const host = run.by.over == transport::messages ? nullptr : shared_for(*its.of);
+  call const& call = run.call;
+  shared_host* const host = run.by.over == transport::messages ? nullptr : shared_for(*call.of);
   auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
   if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
-  kept->work_on(data, mpi::element_of(its));
-  kept->enter(its, *run.by.policy, run.number);
+  kept->work_on(data, mpi::element_of(call));
+  kept->enter(call, *run.by.policy, run.number);
   if (run.record) [[unlikely]] kept->record(*run.record);
   try {
     run_on(*kept, data, run);
@@ -164,17 +164,17 @@ COLLIGO_BODY void mpi_state::perform(working_vector& data, policy_run const& run
     throw;
   }
 }
-COLLIGO_BODY bool mpi_state::goes_on_without_memory(call const& its, transport over) {
-  return !uses_memory(its, over) || !host_->whole();
+COLLIGO_BODY bool mpi_state::goes_on_without_memory(call const& call, transport over) {
+  return !uses_memory(call, over) || !host_->whole();
 }
 
-COLLIGO_BODY bool mpi_state::uses_memory(call const& its, transport over) {
-  return over != transport::messages && shared_for(*its.of) != nullptr;
+COLLIGO_BODY bool mpi_state::uses_memory(call const& call, transport over) {
+  return over != transport::messages && shared_for(*call.of) != nullptr;
 }
-COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& data, call const& its,
+COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& data, call const& call,
                                                                       transport over) {
-  shared_host* const host = over == transport::messages ? nullptr : shared_for(*its.of);
-  return make_owner<mpi::request_steps>(*this, data, its, host);
+  shared_host* const host = over == transport::messages ? nullptr : shared_for(*call.of);
+  return make_owner<mpi::request_steps>(*this, data, call, host);
 }
 
 // Ranks that wait in shared memory see the rank's record; ranks that wait for messages get an abort message. If all

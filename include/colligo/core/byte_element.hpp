@@ -36,21 +36,21 @@ namespace detail {
 /// Keeps a name for as long as the program runs: elements refer to it. Equal names have one address.
 template <class Lazy = void>
 std::string const& kept_name(std::string_view name) {
-  struct entry { std::string its; entry* next; };
+  struct entry { std::string name; entry* next; };
   static std::atomic<entry*> newest{nullptr};
   entry* seen = nullptr;
   entry* known = newest.load(std::memory_order_acquire);
   entry* fresh = nullptr;
   do {
     for (entry* at = known; at != seen; at = at->next)
-      if (at->its == name) {
+      if (at->name == name) {
         delete fresh;
-        return at->its;
+        return at->name;
       }
     if (!fresh) fresh = new entry{std::string(name), nullptr};
     fresh->next = seen = known;
   } while (!newest.compare_exchange_weak(known, fresh, std::memory_order_acq_rel, std::memory_order_acquire));
-  return fresh->its;
+  return fresh->name;
 }
 
 /// Functors that need no object: all are equal.
@@ -65,10 +65,10 @@ class registered_element {
  public:
   /// Throws argument_error if the size is 0 or no multiple of the alignment, or the alignment is no power of two or
   /// above 64.
-  registered_element(byte_element const& its)
-      : moved_(&detail::kept_element(described(its))),
-        of_(its.combine ? &detail::kept_element(with_functor(*moved_, its)) : moved_),
-        context_(its.context) {}
+  registered_element(byte_element const& element)
+      : moved_(&detail::kept_element(described(element))),
+        of_(element.combine ? &detail::kept_element(with_functor(*moved_, element)) : moved_),
+        context_(element.context) {}
 
   /// The element type T with a functor without state, as the templates know it: the library's own vectorised loops, and
   /// COLLIGO_SUM=exact for sums of floating point numbers.
@@ -84,9 +84,9 @@ class registered_element {
   bool commutative() const { return of_->commutes; }
   /// The same element for a functor with another state.
   registered_element with_context(void* context) const {
-    registered_element its = *this;
-    its.context_ = context;
-    return its;
+    registered_element other = *this;
+    other.context_ = context;
+    return other;
   }
 
   /// For bindings, which keep these three: the element of calls that only move it, of calls that combine, the context.
@@ -97,20 +97,26 @@ class registered_element {
   void* context() const { return context_; }
 
  private:
-  static detail::element described(byte_element const& its) {
-    if (!std::has_single_bit(its.alignment) || its.alignment > detail::cache_line)
-      throw argument_error("colligo: byte_element: the alignment " + std::to_string(its.alignment) +
+  static detail::element described(byte_element const& element) {
+    if (!std::has_single_bit(element.alignment) || element.alignment > detail::cache_line)
+      throw argument_error("colligo: byte_element: the alignment " + std::to_string(element.alignment) +
                            " is no power of two up to 64");
-    if (its.size == 0 || its.size % its.alignment != 0)
-      throw argument_error("colligo: byte_element: the size " + std::to_string(its.size) +
-                           " is no positive multiple of the alignment " + std::to_string(its.alignment));
-    return {its.size, its.alignment, true, false, nullptr, detail::element_name(detail::kept_name(its.name)),
-            &detail::name_of_type<detail::no_functor>, &detail::combine_nothing};
+    if (element.size == 0 || element.size % element.alignment != 0)
+      throw argument_error("colligo: byte_element: the size " + std::to_string(element.size) +
+                           " is no positive multiple of the alignment " + std::to_string(element.alignment));
+    return {element.size,
+            element.alignment,
+            true,
+            false,
+            nullptr,
+            detail::element_name(detail::kept_name(element.name)),
+            &detail::name_of_type<detail::no_functor>,
+            &detail::combine_nothing};
   }
-  static detail::element with_functor(detail::element moved, byte_element const& its) {
-    moved.commutes = its.commutative, moved.exact = its.exact;
-    moved.functor_name = detail::element_name(detail::kept_name(its.functor));
-    moved.combine = its.combine;
+  static detail::element with_functor(detail::element moved, byte_element const& element) {
+    moved.commutes = element.commutative, moved.exact = element.exact;
+    moved.functor_name = detail::element_name(detail::kept_name(element.functor));
+    moved.combine = element.combine;
     return moved;
   }
 

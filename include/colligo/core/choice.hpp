@@ -45,14 +45,14 @@ class choice {
   }
   /// Any tag, for the policy's collective.
   template <class Tag>
-  choice(erased_policy const& its, Tag const& tag, transport way = transport::best)
-      : policy(&its), over(way), place_(static_cast<std::uint8_t>(place_in_catalogue<Tag>::value)) {
+  choice(erased_policy const& with, Tag const& tag, transport way = transport::best)
+      : policy(&with), over(way), place_(static_cast<std::uint8_t>(place_in_catalogue<Tag>::value)) {
     hold(tag);
   }
 
   /// The algorithm at that place in the catalogue, with its default knobs.
-  choice(erased_policy const& its, std::size_t place) : policy(&its), place_(static_cast<std::uint8_t>(place)) {
-    its.make_tag(bytes_.data());
+  choice(erased_policy const& with, std::size_t place) : policy(&with), place_(static_cast<std::uint8_t>(place)) {
+    with.make_tag(bytes_.data());
   }
 
   /// The algorithm's place in the catalogue.
@@ -80,8 +80,8 @@ class choice {
     } else if constexpr (!std::is_empty_v<Tag>) {
       if constexpr (is_knobs_alone<Tag>)
         if (std::is_constant_evaluated()) {
-          auto const its = std::bit_cast<std::array<std::byte, sizeof(Tag)>>(tag);
-          std::copy(its.begin(), its.end(), bytes_.begin());
+          auto const knobs = std::bit_cast<std::array<std::byte, sizeof(Tag)>>(tag);
+          std::copy(knobs.begin(), knobs.end(), bytes_.begin());
           return;
         }
       std::memcpy(bytes_.data(), &tag, sizeof(Tag));
@@ -96,12 +96,12 @@ static_assert(std::is_trivially_copyable_v<choice>);
 
 /// f(name, value) for every knob, and for the trees that the tag names.
 template <class F>
-void for_each_knob(choice const& its, F f) {
+void for_each_knob(choice const& chosen, F f) {
   std::string_view name;
   std::size_t i = 0;
-  if (its.policy->knob)
-    while (std::size_t const* const value = its.policy->knob(its.tag(), i++, name)) f(name, *value);
-  if (std::size_t const trees = its.policy->trees ? its.policy->trees(its.tag()) : 0) f("trees", trees);
+  if (chosen.policy->knob)
+    while (std::size_t const* const value = chosen.policy->knob(chosen.tag(), i++, name)) f(name, *value);
+  if (std::size_t const trees = chosen.policy->trees ? chosen.policy->trees(chosen.tag()) : 0) f("trees", trees);
 }
 
 }  // namespace colligo

@@ -53,7 +53,7 @@ struct with_name_serialize : T, has_name_serialize {};
 template <class T>
 constexpr bool has_serialize() {
   if constexpr (!std::is_class_v<T>) return false;
-  else if constexpr (std::is_final_v<T>) return requires(T& its, any_archive& to) { its.serialize(to, 0u); };
+  else if constexpr (std::is_final_v<T>) return requires(T& x, any_archive& to) { x.serialize(to, 0u); };
   else return !requires { &with_name_serialize<T>::serialize; };
 }
 
@@ -86,7 +86,7 @@ inline constexpr bool holds_addresses<located<T, Index>> = holds_addresses<T> ||
 template <class T>
 inline constexpr bool holds_addresses_of_variant = false;
 template <template <class...> class Variant, class... Members>
-  requires requires(Variant<Members...> const& its) { its.valueless_by_exception(); }
+  requires requires(Variant<Members...> const& x) { x.valueless_by_exception(); }
 inline constexpr bool holds_addresses_of_variant<Variant<Members...>> = (holds_addresses<Members> || ...);
 
 struct any_address {
@@ -107,12 +107,12 @@ template <class T>
 constexpr bool holds_addresses_by_kind() {
   if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T>) return true;
   else if constexpr (!std::is_class_v<T> || !std::is_trivially_copyable_v<T> || has_serialize<T>()) return false;
-  else if constexpr (requires(T const& its) { its.has_value(); typename T::value_type; })   // std::optional
+  else if constexpr (requires(T const& x) { x.has_value(); typename T::value_type; })   // std::optional
     return holds_addresses<typename T::value_type>;
   else if constexpr (std::is_aggregate_v<T>) return has_member_of<T, any_address>();
   else return holds_addresses_of_variant<T> || requires { typename T::iterator_category; } ||
-              requires(T const& its) { its.category().name(); } ||   // std::error_code
-              requires(T const& its) { its.hash_code(), its.name(); };   // std::type_index
+              requires(T const& x) { x.category().name(); } ||   // std::error_code
+              requires(T const& x) { x.hash_code(), x.name(); };   // std::type_index
 }
 
 /// A value that means nothing on another rank, unless its author says that it does.
@@ -304,16 +304,16 @@ constexpr std::size_t rounded_size(std::size_t n) {
 /// Keeps an element that is made at run time, of a rounded_size(); it is never destroyed, because decisions for a call
 /// refer to it.
 template <class Lazy = void>
-element const& kept_element(element const& its) {
-  struct entry { element its; entry* next; };
+element const& kept_element(element const& wanted) {
+  struct entry { element kept; entry* next; };
   static std::array<std::atomic<entry*>, 64> all{};
-  std::atomic<entry*>& newest = all[its.size * 0x9e3779b97f4a7c15u >> 58];
+  std::atomic<entry*>& newest = all[wanted.size * 0x9e3779b97f4a7c15u >> 58];
   entry* const known = newest.load(std::memory_order_acquire);
   for (entry const* at = known; at; at = at->next)
-    if (at->its == its) return at->its;
-  auto* const fresh = new entry{its, known};
+    if (at->kept == wanted) return at->kept;
+  auto* const fresh = new entry{wanted, known};
   while (!newest.compare_exchange_weak(fresh->next, fresh, std::memory_order_acq_rel)) {}   // a duplicate does no harm
-  return fresh->its;
+  return fresh->kept;
 }
 
 template <class T, class Op>

@@ -181,11 +181,11 @@ constexpr erased_policy erase_policy() {
   // Whether the input must not be read from the output's memory: an exclusive scan's own input, data for other ranks.
   made.keeps_input = keeps_input<policy>() || C == collective::exclusive_scan || has_two_vectors(C);
   if constexpr (is_made_of_steps<policy>()) made.run = &run_policy<C, Tag, T, Op>;
-  if constexpr (requires(policy const& its) { its.made_for(1); } || requires(policy const& its) { its.in_order(1); })
+  if constexpr (requires(policy const& one) { one.made_for(1); } || requires(policy const& one) { one.in_order(1); })
     made.fits = [](void const* held, topology const& known, int p) {
       auto&& tag = completed(tag_at<Tag>(held), known);
-      auto const its = make_policy<C, std::remove_cvref_t<decltype(tag)>, T, Op>(tag);
-      return fitness{colligo::made_for(its, p), keeps_order_over(its, p)};
+      auto const whole = make_policy<C, std::remove_cvref_t<decltype(tag)>, T, Op>(tag);
+      return fitness{colligo::made_for(whole, p), keeps_order_over(whole, p)};
     };
   if constexpr (packs<policy>)
     made.scratch = [](void const* held, blocks const& vector, std::size_t element_size) {

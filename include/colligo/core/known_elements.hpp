@@ -55,7 +55,7 @@ std::optional<registered_element> known_element_of(known_functor op) {
     if (op == known_functor::bit_or) return registered_element::of<T, std::bit_or<>>();
     if (op == known_functor::bit_xor) return registered_element::of<T, std::bit_xor<>>();
   }
-  if constexpr (requires(T const& its) { its.value; its.index; }) {
+  if constexpr (requires(T const& x) { x.value; x.index; }) {
     if (op == known_functor::maxloc) return registered_element::of<T, colligo::maxloc>();
     if (op == known_functor::minloc) return registered_element::of<T, colligo::minloc>();
   }

@@ -58,13 +58,13 @@ struct machine {
   constexpr double turns(int ranks) const { return ways == 0 || ranks <= ways ? 1 : static_cast<double>(ranks) / ways; }
   /// The costs while `ranks` ranks of a group send equally many messages. Of fetched ones only bytes share the link.
   constexpr machine shared_by(int ranks) const {
-    machine its = *this;
+    machine m = *this;
     double const by = turns(ranks);
-    its.beta *= by;
-    if (by == 1 || fetched) return its;
-    its.alpha += (by - 1) * alpha_further();
-    its.f_further = by * alpha_further() / its.alpha;
-    return its;
+    m.beta *= by;
+    if (by == 1 || fetched) return m;
+    m.alpha += (by - 1) * alpha_further();
+    m.f_further = by * alpha_further() / m.alpha;
+    return m;
   }
 
   constexpr double alpha_uni() const { return f_alpha * alpha; }
@@ -86,15 +86,15 @@ struct machine {
   constexpr double combine(double bytes) const { return bytes * gamma; }
 
   /// Seconds for a rank's own work.
-  constexpr double alone(own_work const& its, double bytes_per_element) const {
-    return its.moves * own.move + its.copied * bytes_per_element * own.copied + its.steps * own.step;
+  constexpr double alone(own_work const& work, double bytes_per_element) const {
+    return work.moves * own.move + work.copied * bytes_per_element * own.copied + work.steps * own.step;
   }
 
   /// As in the papers, where a rank's own work costs nothing.
   constexpr machine as_in_papers() const {
-    machine its = *this;
-    its.own = {};
-    return its;
+    machine m = *this;
+    m.own = {};
+    return m;
   }
   /// One direction costs as much as both: half duplex.
   constexpr bool one_way_as_exchange() const { return f_alpha == 1 && f_beta == 1; }

@@ -25,20 +25,20 @@ concept has_members = N > 0 && (tuple_like<T> || N <= 8) && count_members<std::r
 
 /// References to the members.
 template <std::size_t N, class T>
-constexpr auto members_of(T& its) {
+constexpr auto members_of(T& x) {
   if constexpr (tuple_like<std::remove_cv_t<T>>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       using std::get;
-      return std::tie(get<I>(its)...);
+      return std::tie(get<I>(x)...);
     }(std::make_index_sequence<N>{});
-  } else if constexpr (N == 1) { auto& [a] = its; return std::tie(a);
-  } else if constexpr (N == 2) { auto& [a, b] = its; return std::tie(a, b);
-  } else if constexpr (N == 3) { auto& [a, b, c] = its; return std::tie(a, b, c);
-  } else if constexpr (N == 4) { auto& [a, b, c, d] = its; return std::tie(a, b, c, d);
-  } else if constexpr (N == 5) { auto& [a, b, c, d, e] = its; return std::tie(a, b, c, d, e);
-  } else if constexpr (N == 6) { auto& [a, b, c, d, e, f] = its; return std::tie(a, b, c, d, e, f);
-  } else if constexpr (N == 7) { auto& [a, b, c, d, e, f, g] = its; return std::tie(a, b, c, d, e, f, g);
-  } else { auto& [a, b, c, d, e, f, g, h] = its; return std::tie(a, b, c, d, e, f, g, h); }
+  } else if constexpr (N == 1) { auto& [a] = x; return std::tie(a);
+  } else if constexpr (N == 2) { auto& [a, b] = x; return std::tie(a, b);
+  } else if constexpr (N == 3) { auto& [a, b, c] = x; return std::tie(a, b, c);
+  } else if constexpr (N == 4) { auto& [a, b, c, d] = x; return std::tie(a, b, c, d);
+  } else if constexpr (N == 5) { auto& [a, b, c, d, e] = x; return std::tie(a, b, c, d, e);
+  } else if constexpr (N == 6) { auto& [a, b, c, d, e, f] = x; return std::tie(a, b, c, d, e, f);
+  } else if constexpr (N == 7) { auto& [a, b, c, d, e, f, g] = x; return std::tie(a, b, c, d, e, f, g);
+  } else { auto& [a, b, c, d, e, f, g, h] = x; return std::tie(a, b, c, d, e, f, g, h); }
 }
 template <class T, std::size_t I, std::size_t N>
 using member_of = std::remove_cvref_t<std::tuple_element_t<I, decltype(members_of<N>(std::declval<T&>()))>>;

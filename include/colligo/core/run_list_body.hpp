@@ -11,10 +11,10 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 COLLIGO_BODY std::int64_t number_runs::at(std::size_t i, int place) const {
-  run const& its = runs_[i];
-  std::int64_t number = its.value;
-  place -= its.first;
-  for (int l = levels_end(i); l-- > its.levels;) {
+  run const& one = runs_[i];
+  std::int64_t number = one.value;
+  place -= one.first;
+  for (int l = levels_end(i); l-- > one.levels;) {
     level const& of = levels_[static_cast<std::size_t>(l)];
     number += std::int64_t{place / of.period} * of.step, place %= of.period;
   }
@@ -54,23 +54,23 @@ COLLIGO_BODY int number_runs::operator[](std::size_t i) const {
                                                    void const* f, visitor call) const {
   if (begin == end)
     for (; count > 0; --count) call(f, static_cast<int>(number));
-  for (level its{}; count > 0; count -= its.period, number += its.step) {
-    its = levels_[static_cast<std::size_t>(end) - 1];
-    visit(begin, end - 1, number, count < its.period ? count : its.period, f, call);
+  for (level last{}; count > 0; count -= last.period, number += last.step) {
+    last = levels_[static_cast<std::size_t>(end) - 1];
+    visit(begin, end - 1, number, count < last.period ? count : last.period, f, call);
   }
 }
 
 [[gnu::cold]] COLLIGO_BODY void number_runs::write(std::vector<int>& words) const {
   words.push_back(static_cast<int>(runs_.size())), words.push_back(static_cast<int>(levels_.size()));
-  for (run const& its : runs_) words.push_back(its.first), words.push_back(its.value), words.push_back(its.levels);
-  for (level const& its : levels_) words.push_back(its.period), words.push_back(its.step);
+  for (run const& one : runs_) words.push_back(one.first), words.push_back(one.value), words.push_back(one.levels);
+  for (level const& one : levels_) words.push_back(one.period), words.push_back(one.step);
 }
 
 [[gnu::cold]] COLLIGO_BODY void number_runs::read(int const*& words, std::size_t size) {
   runs_.resize(static_cast<std::size_t>(words[0])), levels_.resize(static_cast<std::size_t>(words[1]));
   size_ = size, words += 2;
-  for (run& its : runs_) its = {words[0], words[1], words[2]}, words += 3;
-  for (level& its : levels_) its = {words[0], words[1]}, words += 2;
+  for (run& one : runs_) one = {words[0], words[1], words[2]}, words += 3;
+  for (level& one : levels_) one = {words[0], words[1]}, words += 2;
 }
 
 [[gnu::cold]] COLLIGO_BODY run_list::run_list(std::vector<int> numbers) : all_(std::move(numbers)) {
@@ -87,10 +87,10 @@ COLLIGO_BODY int number_runs::operator[](std::size_t i) const {
 }
 
 [[gnu::cold]] COLLIGO_BODY std::vector<int> run_list::list() const {
-  std::vector<int> its(all_);
-  its.reserve(size());
-  runs_.for_each([&](int number) { its.push_back(number); });
-  return its;
+  std::vector<int> all(all_);
+  all.reserve(size());
+  runs_.for_each([&](int number) { all.push_back(number); });
+  return all;
 }
 
 }  // namespace colligo

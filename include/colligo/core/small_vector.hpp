@@ -128,14 +128,14 @@ class small_vector : public small_vector_base {
   }
   void resize(std::size_t n) {
     reserve(n);
-    for (T *its = end(), *behind = data() + n; its < behind; ++its) ::new (its) T();
+    for (T *next = end(), *behind = data() + n; next < behind; ++next) ::new (next) T();
     size_ = n;
   }
   T& push_back(T const& value) {
     if (size_ == capacity_) [[unlikely]] {
-      T const its = value;   // may be one of these
+      T const copy = value;   // may be one of these
       reserve(size_ + 1);
-      return *::new (data() + size_++) T(its);
+      return *::new (data() + size_++) T(copy);
     }
     return *::new (data() + size_++) T(value);
   }
@@ -147,13 +147,13 @@ class small_vector : public small_vector_base {
   }
   T* insert(T* before, T const& value) {
     std::size_t const at = static_cast<std::size_t>(before - data());
-    T const its = value;   // may be one of these
+    T const copy = value;   // may be one of these
     resize(size_ + 1);
     std::memmove(static_cast<void*>(data() + at + 1), data() + at, (size_ - at - 1) * sizeof(T));
-    return ::new (data() + at) T(its);
+    return ::new (data() + at) T(copy);
   }
-  void erase(T* its) {
-    std::memmove(static_cast<void*>(its), its + 1, static_cast<std::size_t>(end() - its - 1) * sizeof(T));
+  void erase(T* at) {
+    std::memmove(static_cast<void*>(at), at + 1, static_cast<std::size_t>(end() - at - 1) * sizeof(T));
     --size_;
   }
 };

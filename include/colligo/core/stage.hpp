@@ -39,7 +39,7 @@ class stage {
 
   constexpr bool in_order(int p) const { return keeps_order_over(policy_, p); }
   constexpr double cost(machine const& m, int p, std::size_t n) const
-    requires requires(policy const& its) { its.cost(m, p, n); }
+    requires requires(policy const& one) { one.cost(m, p, n); }
   {
     return policy_.cost(m, p, n);
   }
@@ -50,7 +50,7 @@ class stage {
     if (int const p = made_for(policy_, step.size()); p != step.size())
       throw argument_error("colligo: a stage of a composed " + std::string(name_of(C)) + " is made for " +
                            std::to_string(p) + " ranks, but has " + std::to_string(step.size()) + " to run on");
-    with_erased(step, [&](auto& its) { apply<C>(policy_, its, vector, root); });
+    with_erased(step, [&](auto& erased) { apply<C>(policy_, erased, vector, root); });
   }
   template <steps Step>
   constexpr void operator()(Step& step, range all, int root = 0) const {
@@ -75,7 +75,7 @@ using stage_if = std::conditional_t<Is, stage<C, Tag, Other, T, Op>, no_stage>;
 
 /// All stages have a formula.
 template <class... Stages>
-concept priced = requires(machine const& m, Stages const&... its) { (its.cost(m, 1, std::size_t{}), ...); };
+concept priced = requires(machine const& m, Stages const&... stages) { (stages.cost(m, 1, std::size_t{}), ...); };
 
 /// A stage whose input is the result of an earlier stage.
 template <collective C, class Tag, class Other, class T, class Op>

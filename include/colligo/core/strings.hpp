@@ -70,12 +70,12 @@ struct concat_piece {
 
   static constexpr std::uint64_t up_to_zero = std::string_view::npos;
 
-  concat_piece(char const* its) : text(its), number(up_to_zero) {}
-  concat_piece(std::string_view its) : text(its.data() ? its.data() : ""), number(its.size()) {}
-  concat_piece(std::string const& its) : text(its.data()), number(its.size()) {}
+  concat_piece(char const* word) : text(word), number(up_to_zero) {}
+  concat_piece(std::string_view word) : text(word.data() ? word.data() : ""), number(word.size()) {}
+  concat_piece(std::string const& word) : text(word.data()), number(word.size()) {}
   template <std::integral N>
     requires(sizeof(N) >= sizeof(int))   // not char
-  concat_piece(N its) : text(std::cmp_less(its, 0) ? negative : nullptr), number(static_cast<std::uint64_t>(its)) {}
+  concat_piece(N n) : text(std::cmp_less(n, 0) ? negative : nullptr), number(static_cast<std::uint64_t>(n)) {}
 
   static constexpr char negative[] = "";   ///< `text` of a negative number
 };

@@ -24,13 +24,13 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY std::optional<bool> switch_in(std::string_view word) {
-  std::string its(word);
-  for (char& c : its)
+  std::string lower(word);
+  for (char& c : lower)
     if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');   // in every locale
   for (char const* const yes : {"1", "on", "yes", "true"})
-    if (its == yes) return true;
+    if (lower == yes) return true;
   for (char const* const no : {"0", "off", "no", "false"})
-    if (its == no) return false;
+    if (lower == no) return false;
   return std::nullopt;
 }
 
@@ -128,41 +128,41 @@ template <class T>
   static std::mutex mutex;
   static auto& printed = *new std::string(1, '\0');   // zeros between texts; states outlive static objects
   std::lock_guard const lock(mutex);
-  std::string its(1, '\0');
-  its.append(text).push_back('\0');
-  if (printed.find(its) != printed.npos) return;
-  printed.append(its, 1);
+  std::string entry(1, '\0');
+  entry.append(text).push_back('\0');
+  if (printed.find(entry) != printed.npos) return;
+  printed.append(entry, 1);
   // The message of an error begins with the name already.
   std::fprintf(stderr, "%s%s\n", text.starts_with("colligo: ") ? "" : "colligo: ", text.c_str());
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string printable(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string its;
+  std::string shown;
   for (char const c : text) {
     auto const code = static_cast<unsigned char>(c);
-    if (c == '\n') its += "\\n";
-    else if (code < 0x20 || code == 0x7f) (its += "\\x") += {digits[code / 16], digits[code % 16]};
-    else its += c;
+    if (c == '\n') shown += "\\n";
+    else if (code < 0x20 || code == 0x7f) (shown += "\\x") += {digits[code / 16], digits[code % 16]};
+    else shown += c;
   }
-  return its.size() == text.size() ? its : "\"" + its + "\"";
+  return shown.size() == text.size() ? shown : "\"" + shown + "\"";
 }
 
 [[gnu::cold]] COLLIGO_BODY file_text read_file(char const* path, std::size_t most) {
-  file_text its;
+  file_text found;
   struct ::stat known;
   if (::stat(path, &known) != 0) return {{}, "cannot be opened"};
   if (!S_ISREG(known.st_mode)) return {{}, "is no regular file"};   // to open a FIFO would wait for its writer
   std::FILE* const file = std::fopen(path, "rb");
   if (!file) return {{}, "cannot be opened"};
   std::array<char, 4096> part;
-  while (its.text.size() < most)
-    if (std::size_t const n = std::fread(part.data(), 1, std::min(part.size(), most - its.text.size()), file); n != 0)
-      its.text.append(part.data(), n);
+  while (found.text.size() < most)
+    if (std::size_t const n = std::fread(part.data(), 1, std::min(part.size(), most - found.text.size()), file); n != 0)
+      found.text.append(part.data(), n);
     else break;
-  if (std::ferror(file)) its.trouble = "cannot be read";
+  if (std::ferror(file)) found.trouble = "cannot be read";
   std::fclose(file);
-  return its;
+  return found;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string concat(std::initializer_list<concat_piece> words) {

@@ -29,8 +29,8 @@ class fork_watch {
 class thread {
  public:
   thread(void (*f)(void* context), void* context) : f_(f), context_(context) {
-    auto const run = [](void* its) -> void* {
-      auto const& started = *static_cast<thread*>(its);
+    auto const run = [](void* of) -> void* {
+      auto const& started = *static_cast<thread*>(of);
       return started.f_(started.context_), nullptr;
     };
     if (pthread_create(&handle_, nullptr, run, this) != 0) throw error("colligo: the system starts no further thread");

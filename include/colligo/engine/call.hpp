@@ -120,7 +120,7 @@ class owned_by_request {
 class running;
 /// The deleter for owners that do not know the complete type.
 struct end_running {
-  void operator()(running* its) const;
+  void operator()(running* request) const;
 };
 using owned_running = std::unique_ptr<running, end_running>;
 

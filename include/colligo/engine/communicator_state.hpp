@@ -43,13 +43,13 @@ char const* handled_reason() noexcept;
 
 /// A rank's steps in a call, recorded earlier (kept_plans.hpp).
 struct kept_plan {
-  void (*play)(kept_plan const& its, any_step& step) = nullptr;   ///< null: too long to be kept
+  void (*play)(kept_plan const& kept, any_step& step) = nullptr;   ///< null: too long to be kept
   range holds{};   ///< the stretch of the vector for which the rank needs memory
 };
 
 /// An algorithm with all of its arguments except the step.
 struct policy_run {
-  call const& its;
+  detail::call const& call;
   choice const& by;
   topology const& known;
   std::uint32_t number;   ///< of the call on its communicator
@@ -58,7 +58,7 @@ struct policy_run {
 
   void operator()(any_step& step) const {
     if (kept) [[unlikely]] return kept->play(*kept, step);
-    by.policy->run(by.tag(), known, step, its.vector, its.root);
+    by.policy->run(by.tag(), known, step, call.vector, call.root);
   }
 };
 
@@ -66,7 +66,7 @@ struct policy_run {
 /// it. Units that make irregular calls set it.
 inline kept_plan const* (*keep_plan)(communicator_state& state, policy_run const& run) = nullptr;
 inline kept_plan const* plan_of(communicator_state& state, policy_run const& run) {
-  return run.its.vector.offsets && run.by.policy->work && keep_plan ? keep_plan(state, run) : nullptr;
+  return run.call.vector.offsets && run.by.policy->work && keep_plan ? keep_plan(state, run) : nullptr;
 }
 
 /// Copies n values, and records that; `record` may be null.
@@ -75,11 +75,11 @@ inline void copy_values(element const& of, std::byte const* from, std::size_t n,
   of.copy(from, n, to);
 }
 /// For a collective with two vectors: copies a rank's block for itself to its place in the second one.
-inline void copy_own_block(call const& its, int rank, std::byte* second, run_record* record = nullptr) {
-  auto const [in, out] = vectors_of(its.what, its.vector, rank);
-  element const& of = *its.of;
+inline void copy_own_block(call const& call, int rank, std::byte* second, run_record* record = nullptr) {
+  auto const [in, out] = vectors_of(call.what, call.vector, rank);
+  element const& of = *call.of;
   range const own = in[rank];
-  std::byte const* const from = its.in.data + of.bytes(own.first);
+  std::byte const* const from = call.in.data + of.bytes(own.first);
   std::byte* const to = second + of.bytes(out[rank].first - out.whole.first);
   if (from != to && !own.empty()) copy_values(of, from, own.size(), to, record);
 }
@@ -91,19 +91,19 @@ struct working_place {
   range beside = behind_all;   ///< the elements in memory that is not the user's
 
   working_place() = default;
-  working_place(call const& its, range holds) {
-    range const out = its.out.covers;
+  working_place(call const& call, range holds) {
+    range const out = call.out.covers;
     if (contains(out, holds)) return;
-    direct = out.first <= holds.first && its.vector.whole.last <= out.last;
+    direct = out.first <= holds.first && call.vector.whole.last <= out.last;
     beside = {direct ? out.last : holds.first, holds.last};
   }
 
   /// The output of the working vector; `memory` is the memory that is not the user's.
-  values<std::byte> out(call const& its, std::byte* memory) const {
-    return direct ? its.out : values<std::byte>{memory, beside};
+  values<std::byte> out(call const& call, std::byte* memory) const {
+    return direct ? call.out : values<std::byte>{memory, beside};
   }
-  values<std::byte> beyond(call const& its, std::byte* memory) const {
-    if (its.beyond.data) return its.beyond;
+  values<std::byte> beyond(call const& call, std::byte* memory) const {
+    if (call.beyond.data) return call.beyond;
     return direct ? values<std::byte>{memory, beside} : values<std::byte>{nullptr, behind_all};
   }
 };
@@ -118,11 +118,11 @@ class observer {
   virtual void watch(policy_run const& run, any_step& step, working_vector& data) = 0;
   /// Called before and after a call of the MPI library's, or a request. end() gets the result of begin() and the
   /// nanoseconds spent on combining.
-  virtual std::size_t begin(call const& its, std::string_view algorithm, std::uint32_t number) = 0;
+  virtual std::size_t begin(call const& call, std::string_view algorithm, std::uint32_t number) = 0;
   virtual void end(std::size_t began, std::int64_t combining) = 0;
   virtual std::int64_t now() const = 0;
   /// The number-th step of a request has been completed.
-  virtual void step(call const& its, std::uint32_t number_of_call, std::size_t number,
+  virtual void step(call const& call, std::uint32_t number_of_call, std::size_t number,
                     std::span<operand const> operands, moving_step const& over, std::int64_t began,
                     std::int64_t combining) = 0;
 };
@@ -151,19 +151,19 @@ class moving_step {
 };
 
 /// Prints the choice for a call unlike earlier ones, and the reason. Units that include explain.hpp set it.
-inline void (*explain_call)(communicator_state& state, call const& its, choice const& by) = nullptr;
+inline void (*explain_call)(communicator_state& state, call const& call, choice const& by) = nullptr;
 
 /// Exact sums of floating point numbers, for COLLIGO_SUM: calls of states with the bit `exactness`.
 struct exact_summing {
   /// The call on exact sums that is made instead, by which the algorithm is chosen; the same call if it is no such sum.
-  call (*as_exact)(communicator_state& state, call const& its);
+  call (*as_exact)(communicator_state& state, call const& call);
   /// The call is such a sum, and the library chooses its algorithm.
-  bool (*holds_for)(communicator_state& state, call const& its, choice const& by);
+  bool (*holds_for)(communicator_state& state, call const& call, choice const& by);
   /// Makes the call on exact sums by `run`.
-  void (*run)(communicator_state& state, call const& its, choice const& by,
-              void (*run)(communicator_state& state, call const& its, choice const& by));
+  void (*run)(communicator_state& state, call const& asked, choice const& by,
+              void (*run)(communicator_state& state, call const& call, choice const& by));
   /// The call on exact sums that a request makes instead; `kept` then owns these sums too.
-  call (*own)(communicator_state& state, call const& its, owner<owned_by_request>& kept);
+  call (*own)(communicator_state& state, call const& call, owner<owned_by_request>& kept);
 };
 /// Units that include environment.hpp set it.
 inline exact_summing const* sum_exactly = nullptr;
@@ -202,14 +202,14 @@ class communicator_state : public endpoint {
 
   /// Runs a policy on this rank. Rethrows what the functor has thrown after the last message. `records`: keeps what the
   /// run does as a prepared call.
-  void execute(call const& its, choice const& by, bool records = false);
+  void execute(call const& call, choice const& by, bool records = false);
   /// Plays a call that has been prepared; false if it has not. Then `records` says whether execute() should record it.
   /// `by`: null for automatic.
-  bool play(call const& its, choice const* by, bool& records);
+  bool play(call const& call, choice const* by, bool& records);
   /// The MPI library's own collective: the blocking one if it is pinned, which makes no progress for requests;
   /// otherwise its non-blocking one, for which this waits. MPI does not let the two match, so the choice is the same on
   /// all ranks.
-  void execute_vendor(call const& its, choice const& by);
+  void execute_vendor(call const& call, choice const& by);
 
   /// The shared memory that `automatic` may use for these elements; null: messages only.
   virtual shared_host* automatic_memory(element const&) { return nullptr; }
@@ -222,7 +222,7 @@ class communicator_state : public endpoint {
   /// Requests on this rank, which make progress whenever it waits.
   requests_of_rank& requests() const { return requests_; }
   /// Steps for a request.
-  virtual owner<moving_step> steps_for_request(working_vector& data, call const& its, transport over) = 0;
+  virtual owner<moving_step> steps_for_request(working_vector& data, call const& call, transport over) = 0;
   /// The MPI library's collective as a request; null if there is none.
   virtual owner<moving_step> vendor_request(call const&, bool) { return nullptr; }
   /// Whether a request for this call uses shared memory: such requests make progress one after the other.
@@ -260,7 +260,7 @@ class communicator_state : public endpoint {
   void refuse(std::string_view why) noexcept { abandon_call(++calls, why, false); }
 
  protected:
-  explicit communicator_state(requests_of_rank& its) : requests_(its) {
+  explicit communicator_state(requests_of_rank& requests) : requests_(requests) {
     memory.operands.reserve(64), memory.sources.reserve(64);
   }
   virtual ~communicator_state() = default;
@@ -320,7 +320,7 @@ class communicator_state : public endpoint {
 };
 
 /// The state behind an endpoint.
-inline communicator_state& state_at(endpoint& its) { return static_cast<communicator_state&>(its); }
+inline communicator_state& state_at(endpoint& at) { return static_cast<communicator_state&>(at); }
 
 }  // namespace detail
 }  // namespace colligo

@@ -54,7 +54,7 @@ class handle {
 
  protected:
   handle();
-  explicit handle(owned_running its);
+  explicit handle(owned_running made);
   handle(handle&&) noexcept;
   handle& operator=(handle&&) noexcept;
   ~handle();
@@ -69,14 +69,14 @@ class handle {
 class request : public detail::handle {
  public:
   request() = default;
-  explicit request(detail::owned_running its);   ///< for the public headers: starts it
+  explicit request(detail::owned_running made);   ///< for the public headers: starts it
 };
 
 /// A collective that may be started any number of times. Only its construction allocates. Move-only.
 class persistent : public detail::handle {
  public:
   persistent() = default;
-  explicit persistent(detail::owned_running its);   ///< for the public headers
+  explicit persistent(detail::owned_running made);   ///< for the public headers
 
   /// Throws error if it is active, or empty. Collective.
   void start();

@@ -83,11 +83,11 @@ struct call_identity {
   }
 };
 /// The report of a call of which the number is not known yet.
-inline call_identity identity_of(call const& its, erased_policy const& policy) {
-  return {0, its.what, its.root, its.vector.whole.size(), its.of->size, policy.short_name};
+inline call_identity identity_of(call const& call, erased_policy const& policy) {
+  return {0, call.what, call.root, call.vector.whole.size(), call.of->size, policy.short_name};
 }
 /// "reduce of 8 double (64 bytes) with root 1, binary_tree"; without a known type "8 elements of 8 bytes".
-std::string name_of_call(call_identity const& its, std::string_view type = {});
+std::string name_of_call(call_identity const& identity, std::string_view type = {});
 
 /// In an error these words stand before the rank that was the first to abandon the call, and its reason.
 inline constexpr std::string_view abandoned_by = " was abandoned by ";
@@ -96,7 +96,7 @@ inline constexpr std::string_view abandoned_by = " was abandoned by ";
 struct noted_call {
   static constexpr std::size_t most = 8;   ///< ranks awaited, by name
 
-  call_identity its;                 ///< number 0: none
+  call_identity call;                ///< number 0: none
   std::uint32_t step = 0;            ///< the step in which it waits, from 1 on; 0: it does not wait
   bool in_memory = false, is_vendor = false;
   std::int32_t awaited = 0;          ///< the number of ranks that it waits for
@@ -113,7 +113,7 @@ class rank_notice {
   std::atomic<std::uint32_t> requests;   ///< in progress
   std::array<std::atomic<std::uint32_t>, 4> reported;   ///< numbers of calls that the ranks of this host have reported
 
-  void put(noted_call const& its);
+  void put(noted_call const& noted);
   noted_call get() const;
 
  private:
@@ -157,30 +157,30 @@ class abandoned_calls {
 class rank_record {
  public:
   /// `before`: the bits that its tags carry of the call before; `name`: of the element type, if it has one.
-  void enter(call_identity const& its, std::uint64_t before, element_name const& name = {}) {
+  void enter(call_identity const& identity, std::uint64_t before, element_name const& name = {}) {
     std::uint32_t type = latest_type_.load(relaxed);
     if (types_[type % types_.size()].name.load(relaxed) != name.key()) [[unlikely]] type = place_of(name);
-    entry& e = entries_[its.number % kept];
-    e.number.store(its.number - 1, relaxed);   // has another entry
+    entry& e = entries_[identity.number % kept];
+    e.number.store(identity.number - 1, relaxed);   // has another entry
     std::atomic_thread_fence(std::memory_order_release);
     e.type.store(type, relaxed);
-    e.what.store(static_cast<std::uint64_t>(its.what) << 32 | static_cast<std::uint32_t>(its.root), relaxed);
-    e.n.store(its.n, relaxed);
-    e.element_size.store(its.element_size, relaxed);
-    for (std::size_t i = 0; i < e.algorithm.size(); ++i) e.algorithm[i].store(its.algorithm[i], relaxed);
+    e.what.store(static_cast<std::uint64_t>(identity.what) << 32 | static_cast<std::uint32_t>(identity.root), relaxed);
+    e.n.store(identity.n, relaxed);
+    e.element_size.store(identity.element_size, relaxed);
+    for (std::size_t i = 0; i < e.algorithm.size(); ++i) e.algorithm[i].store(identity.algorithm[i], relaxed);
     e.before.store(before, relaxed);
-    e.number.store(its.number, std::memory_order_release);
+    e.number.store(identity.number, std::memory_order_release);
   }
   /// What enter() was told, and the name of the type, empty if it has been overwritten.
   struct report {
-    call_identity its;
+    call_identity call;
     std::uint64_t before = 0;
     std::string type{};
   };
-  /// Takes the report of call number `into.its.number`. False if it is not known or has been overwritten.
+  /// Takes the report of call number `into.call.number`. False if it is not known or has been overwritten.
   bool read(report& into) const;
   /// The same of the call alone.
-  bool knows(call_identity& its) const { return read(its, nullptr, nullptr); }
+  bool knows(call_identity& identity) const { return read(identity, nullptr, nullptr); }
   /// The number of its latest call over this memory.
   std::uint32_t latest() const;
 
@@ -200,7 +200,7 @@ class rank_record {
     std::array<std::atomic<std::uint64_t>, 12> letters;
   };
   std::uint32_t place_of(element_name const& name);
-  bool read(call_identity& its, std::uint64_t* before, std::uint32_t* type) const;
+  bool read(call_identity& identity, std::uint64_t* before, std::uint32_t* type) const;
 
   std::atomic<std::uint32_t> latest_type_, newest_type_;
   std::array<named_type, 8> types_;

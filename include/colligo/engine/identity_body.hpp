@@ -33,16 +33,17 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   return text;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::string name_of_call(call_identity const& its, std::string_view type) {
-  packed_name const letters = its.algorithm;
+[[gnu::cold]] COLLIGO_BODY std::string name_of_call(call_identity const& identity, std::string_view type) {
+  packed_name const letters = identity.algorithm;
   std::array<char, sizeof letters> name;
   std::memcpy(name.data(), letters.data(), name.size());
-  std::string words(name_of(its.what));
-  if (its.what != collective::barrier)
-    words = type.empty()
-                ? concat({words, " of ", with_number(its.n, "element"), " of ", with_number(its.element_size, "byte")})
-                : concat({words, " of ", its.n, " ", type, " (", with_number(its.n * its.element_size, "byte"), ")"});
-  if (has_root(its.what)) words = concat({words, " with root ", its.root});
+  std::string words(name_of(identity.what));
+  if (identity.what != collective::barrier)
+    words = type.empty() ? concat({words, " of ", with_number(identity.n, "element"), " of ",
+                                   with_number(identity.element_size, "byte")})
+                         : concat({words, " of ", identity.n, " ", type, " (",
+                                   with_number(identity.n * identity.element_size, "byte"), ")"});
+  if (has_root(identity.what)) words = concat({words, " with root ", identity.root});
   return concat({words, ", ", name.data()});
 }
 
@@ -55,21 +56,21 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   } else {
     which = newest_type_.load(relaxed);
     newest_type_.store(which + 1, relaxed);
-    named_type& its = types_[which % types_.size()];
-    its.name.store(name.key(), relaxed);
-    its.number.store(which - 1, relaxed);   // has another place
+    named_type& type = types_[which % types_.size()];
+    type.name.store(name.key(), relaxed);
+    type.number.store(which - 1, relaxed);   // has another place
     std::atomic_thread_fence(std::memory_order_release);
-    write_letters(its.letters, name.key() ? name() : std::string_view());
-    its.number.store(which, std::memory_order_release);
+    write_letters(type.letters, name.key() ? name() : std::string_view());
+    type.number.store(which, std::memory_order_release);
   }
   latest_type_.store(which, relaxed);
   return which;
 }
-[[gnu::cold]] COLLIGO_BODY bool rank_record::read(call_identity& its, std::uint64_t* before,
+[[gnu::cold]] COLLIGO_BODY bool rank_record::read(call_identity& identity, std::uint64_t* before,
                                                   std::uint32_t* type) const {
-  entry const& e = entries_[its.number % kept];
-  if (e.number.load(std::memory_order_acquire) != its.number) return false;
-  call_identity known{.number = its.number};
+  entry const& e = entries_[identity.number % kept];
+  if (e.number.load(std::memory_order_acquire) != identity.number) return false;
+  call_identity known{.number = identity.number};
   std::uint64_t const what = e.what.load(relaxed);
   known.what = static_cast<collective>(what >> 32);
   known.root = static_cast<int>(static_cast<std::uint32_t>(what));
@@ -79,14 +80,14 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   if (before) *before = e.before.load(relaxed);
   if (type) *type = e.type.load(relaxed);
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (e.number.load(relaxed) != its.number) return false;
-  its = known;
+  if (e.number.load(relaxed) != identity.number) return false;
+  identity = known;
   return true;
 }
 [[gnu::cold]] COLLIGO_BODY bool rank_record::read(report& into) const {
   std::uint32_t which = 0;
   into.type.clear();
-  if (!read(into.its, &into.before, &which)) return false;
+  if (!read(into.call, &into.before, &which)) return false;
   named_type const& type = types_[which % types_.size()];
   if (type.number.load(std::memory_order_acquire) != which) return true;
   std::string name = read_letters(type.letters);
@@ -110,40 +111,40 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
     numbers_[count % numbers_.size()].store(number, std::memory_order_relaxed);
     count_.store(count + 1, std::memory_order_relaxed);
   }
-  entry* its = &latest_[0];   // the oldest
+  entry* oldest = &latest_[0];
   std::uint32_t first = number;
   for (entry& e : latest_) {
     if (last(e) == number) return;   // the first reason stays: under one number a reader could mix two
     if (last(e) != 0 && age(e) == 1) first = e.first.load(std::memory_order_relaxed);
-    if (age(e) > age(*its)) its = &e;
+    if (age(e) > age(*oldest)) oldest = &e;
   }
-  its->number.store(0, std::memory_order_relaxed);
+  oldest->number.store(0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  its->first.store(first, std::memory_order_relaxed);
-  write_letters(its->why, why);
-  its->number.store(number, std::memory_order_release);
+  oldest->first.store(first, std::memory_order_relaxed);
+  write_letters(oldest->why, why);
+  oldest->number.store(number, std::memory_order_release);
 }
 // Numbers wrap round.
 [[gnu::cold]] COLLIGO_BODY abandoned_calls::found abandoned_calls::find(std::uint32_t number) const {
   auto const is_later = [](std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b) > 0; };
-  found its;
+  found match;
   for (entry const& e : latest_) {
     std::uint32_t const last = e.number.load(std::memory_order_acquire);
     std::uint32_t const first = e.first.load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     if (last == 0 || e.number.load(std::memory_order_relaxed) != last) continue;
     if (last == number) return {&e, last};
-    if (is_later(last, number) && !is_later(first, number)) its = {&e, last};
+    if (is_later(last, number) && !is_later(first, number)) match = {&e, last};
   }
-  return its;
+  return match;
 }
 [[gnu::cold]] COLLIGO_BODY std::string abandoned_calls::reason(std::uint32_t number) const {
-  found const its = find(number);
-  if (!its.it) return is_listed(number) ? "no reason is known" : "";
-  std::string const why = read_letters(its.it->why);
+  found const match = find(number);
+  if (!match.it) return is_listed(number) ? "no reason is known" : "";
+  std::string const why = read_letters(match.it->why);
   std::atomic_thread_fence(std::memory_order_acquire);
-  bool const is_whole = its.it->number.load(std::memory_order_relaxed) == its.last;
-  return why.empty() || !is_whole || its.last != number ? "no reason is known" : why;
+  bool const is_whole = match.it->number.load(std::memory_order_relaxed) == match.last;
+  return why.empty() || !is_whole || match.last != number ? "no reason is known" : why;
 }
 
 [[gnu::cold]] COLLIGO_BODY bool abandoned_calls::is_listed(std::uint32_t number) const {
@@ -158,9 +159,9 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
 }
 
 // get() reads again if the words change meanwhile.
-COLLIGO_BODY void rank_notice::put(noted_call const& its) {
+COLLIGO_BODY void rank_notice::put(noted_call const& noted) {
   words all{};
-  std::memcpy(all.data(), &its, sizeof its);
+  std::memcpy(all.data(), &noted, sizeof noted);
   std::uint32_t const changing = version_.load(std::memory_order_relaxed) | 1;
   version_.store(changing, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
@@ -168,17 +169,17 @@ COLLIGO_BODY void rank_notice::put(noted_call const& its) {
   version_.store(changing + 1, std::memory_order_release);
 }
 [[gnu::cold]] COLLIGO_BODY noted_call rank_notice::get() const {
-  noted_call its;
+  noted_call noted;
   for (int tries = 0; tries < 1000; ++tries) {   // a rank that is gone may have left it half written
     words all{};
     std::uint32_t const version = version_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = words_[i].load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     if (version % 2 != 0 || version_.load(std::memory_order_relaxed) != version) continue;
-    std::memcpy(static_cast<void*>(&its), all.data(), sizeof its);
+    std::memcpy(static_cast<void*>(&noted), all.data(), sizeof noted);
     break;
   }
-  return its;
+  return noted;
 }
 
 }  // namespace colligo

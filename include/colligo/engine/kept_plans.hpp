@@ -23,16 +23,16 @@ inline constexpr std::size_t most_bytes_of_plans = 3 * most_bytes_of_distributio
 class distributions_of_state final : public kept_with_state {
  public:
   /// Sets the number of the state's offsets, which are new, and the lengths of their blocks.
-  static void number(communicator_state& state, blocks const& its) {
+  static void number(communicator_state& state, blocks const& vector) {
     auto* all = static_cast<distributions_of_state*>(state.distributions.get());
     auto const* known = all ? all->latest_.find([&](distribution const& of) { return of.is_of(state); }) : nullptr;
     if (known) {
       state.distribution = known->number, state.lengths = known->lengths;
       return;
     }
-    state.lengths = {0, its.whole.size()};
-    for (int i = 0; i < its.parts; ++i) {
-      std::size_t const n = its.offsets[i + 1] - its.offsets[i];
+    state.lengths = {0, vector.whole.size()};
+    for (int i = 0; i < vector.parts; ++i) {
+      std::size_t const n = vector.offsets[i + 1] - vector.offsets[i];
       state.lengths = {std::max(state.lengths.longest, n), std::min(state.lengths.shortest, n)};
     }
     state.distribution = ++state.newest_distribution;
@@ -75,14 +75,15 @@ struct plan_of_call final : kept_plan {
   rank_plan plan;
 
   plan_of_call(policy_run const& run, std::uint64_t of)
-      : policy(run.by.policy), element_size(run.its.of->size), root(run.its.root), out(run.its.out.covers),
+      : policy(run.by.policy), element_size(run.call.of->size), root(run.call.root), out(run.call.out.covers),
         distribution(of) {
     std::memcpy(tag.data(), run.by.tag(), policy->tag_bytes);
   }
 
   bool is_for(policy_run const& run, std::uint64_t of) const {
-    return policy == run.by.policy && distribution == of && element_size == run.its.of->size && root == run.its.root &&
-           out == run.its.out.covers && std::memcmp(tag.data(), run.by.tag(), policy->tag_bytes) == 0;
+    return policy == run.by.policy && distribution == of && element_size == run.call.of->size &&
+           root == run.call.root && out == run.call.out.covers &&
+           std::memcmp(tag.data(), run.by.tag(), policy->tag_bytes) == 0;
   }
   std::size_t bytes() const {
     return sizeof *this + plan.operands.capacity() * sizeof(operand) + plan.steps.capacity() * sizeof(rank_plan::step);
@@ -126,8 +127,8 @@ class plan_keeper final : public any_step {
   bool has_all_ = true;
 };
 
-inline void play_plan(kept_plan const& its, any_step& step) {
-  rank_plan const& plan = static_cast<plan_of_call const&>(its).plan;
+inline void play_plan(kept_plan const& kept, any_step& step) {
+  rank_plan const& plan = static_cast<plan_of_call const&>(kept).plan;
   for (rank_plan::step const& s : plan.steps) {
     auto const operands = plan.operands_of(s);
     if (s.pair) {
@@ -147,10 +148,10 @@ class plans_of_state final : public kept_with_state {
     if (!run.by.policy->equals_by_bytes(run.by.tag())) return nullptr;
     if (!state.plans) state.plans = make_owner<plans_of_state>();
     auto& all = static_cast<plans_of_state&>(*state.plans);
-    if (auto const* its =
+    if (auto const* known =
             all.latest_.find([&](plan_of_call const& of) { return of.is_for(run, state.distribution); })) {
       all.unused_ = 0;
-      return its;
+      return known;
     }
     // If no kept plan is used again, plans are kept ever more rarely.
     if (++all.unused_ > few_unused && all.unused_ % few_unused != 0) return nullptr;
@@ -162,7 +163,7 @@ class plans_of_state final : public kept_with_state {
  private:
   plan_of_call& add(communicator_state& state, policy_run const& run) {
     auto made = make_owner<plan_of_call>(run, state.distribution);
-    plan_keeper keeper(state.rank(), state.size(), run.its.of->size, made->plan, state.memory.operands);
+    plan_keeper keeper(state.rank(), state.size(), run.call.of->size, made->plan, state.memory.operands);
     run(keeper);
     made->holds = keeper.holds();
     rank_plan const recorded = std::move(made->plan);   // has spare capacity, its copy has none

@@ -46,13 +46,13 @@ struct prepared_call {
   player play = nullptr;
 
   /// Short calls on bytes can be prepared.
-  static bool is_possible(call const& its) {
-    element const& of = *its.of;
-    bool const is_short = of.bytes(its.vector.whole.size()) <= run_record::most_bytes;
-    return is_short && !of.objects && !of.by_index && !its.beyond.data;
+  static bool is_possible(call const& call) {
+    element const& of = *call.of;
+    bool const is_short = of.bytes(call.vector.whole.size()) <= run_record::most_bytes;
+    return is_short && !of.objects && !of.by_index && !call.beyond.data;
   }
   /// Makes room for the record of such a call. Throws std::bad_alloc.
-  void make_room(call const& its);
+  void make_room(call const& call);
   /// Takes what has been recorded.
   void take(run_record& record, call_identity const& described);
 };
@@ -62,10 +62,10 @@ class prepared_calls {
  public:
   /// The prepared call; null if there is none. Sets `records` if the call has come before and is to be recorded. `by`:
   /// null for automatic.
-  prepared_call const* find(call const& its, choice const* by, std::uint64_t distribution, bool& records) {
-    wanted_behind_ = in_behind_out(its);
-    if (latest_ && is_of(latest_->signature, its, by, distribution)) [[likely]] return playable();
-    return find_other(its, by, distribution, records);
+  prepared_call const* find(call const& call, choice const* by, std::uint64_t distribution, bool& records) {
+    wanted_behind_ = in_behind_out(call);
+    if (latest_ && is_of(latest_->signature, call, by, distribution)) [[likely]] return playable();
+    return find_other(call, by, distribution, records);
   }
   /// Where the call of the latest find() records.
   small_vector<action>& actions() { return spare_->actions; }
@@ -79,10 +79,11 @@ class prepared_calls {
   static constexpr int plays_for_record = 64, most_plays = 16 * plays_for_record;
   static constexpr unsigned seldom = 256;
 
-  bool is_of(call_signature const& kept, call const& its, choice const* by, std::uint64_t distribution) const {
-    return kept.of == its.of && kept.n == its.vector.whole.size() && kept.what == its.what && kept.root == its.root &&
-           kept.in == its.in.covers && kept.out == its.out.covers && kept.behind == wanted_behind_ &&
-           kept.distribution == distribution && kept.policy == (by ? by->policy : nullptr) &&
+  bool is_of(call_signature const& kept, call const& call, choice const* by, std::uint64_t distribution) const {
+    return kept.of == call.of && kept.n == call.vector.whole.size() && kept.what == call.what &&
+           kept.root == call.root && kept.in == call.in.covers && kept.out == call.out.covers &&
+           kept.behind == wanted_behind_ && kept.distribution == distribution &&
+           kept.policy == (by ? by->policy : nullptr) &&
            (!by || (kept.over == by->over && (by->policy->tag_bytes == 0 ||
                                               std::memcmp(kept.tag.data(), by->tag(), by->policy->tag_bytes) == 0)));
   }
@@ -91,7 +92,7 @@ class prepared_calls {
     plays_ += plays_ < most_plays;
     return latest_;
   }
-  prepared_call const* find_other(call const& its, choice const* by, std::uint64_t distribution, bool& records);
+  prepared_call const* find_other(call const& call, choice const* by, std::uint64_t distribution, bool& records);
 
   // A call has one place, which it takes when it comes twice while no other call comes there.
   struct place {

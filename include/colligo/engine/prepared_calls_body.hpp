@@ -11,10 +11,10 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 // For as many actions as an algorithm may have whose ranks all exchange with each other, and slots for what they send.
-[[gnu::cold]] COLLIGO_BODY void prepared_call::make_room(call const& its) {
+[[gnu::cold]] COLLIGO_BODY void prepared_call::make_room(call const& call) {
   constexpr std::size_t most_ranks = 32;
-  std::size_t const ranks = std::min(static_cast<std::size_t>(its.vector.parts), most_ranks);
-  std::size_t const slot = (its.of->bytes(its.vector.whole.size()) + 2 * lines_apart) / lines_apart * lines_apart;
+  std::size_t const ranks = std::min(static_cast<std::size_t>(call.vector.parts), most_ranks);
+  std::size_t const slot = (call.of->bytes(call.vector.whole.size()) + 2 * lines_apart) / lines_apart * lines_apart;
   std::size_t const wanted = std::min((ranks + 2) * slot, run_record::most_bytes);
   actions.reserve(8 + 4 * ranks);
   if (own_bytes >= wanted) return;
@@ -30,7 +30,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::noinline]] COLLIGO_BODY prepared_call const* prepared_calls::find_other(
-    call const& its, choice const* by, std::uint64_t distribution, bool& records) {
+    call const& call, choice const* by, std::uint64_t distribution, bool& records) {
   if (!all_) {
     try {
       all_ = make_owner<table>();
@@ -39,12 +39,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
     }
   }
   auto const mixed = [](std::uint64_t a, std::uint64_t b) { return (a ^ b) * 0x9e3779b97f4a7c15u; };
-  std::uint64_t hash = mixed(reinterpret_cast<std::uintptr_t>(its.of), its.vector.whole.size());
-  hash = mixed(hash >> 7, its.in.covers.size() << 32 | its.out.covers.size());
-  hash = mixed(hash >> 9, static_cast<std::uint64_t>(its.what) << 32 | static_cast<std::uint32_t>(its.root));
+  std::uint64_t hash = mixed(reinterpret_cast<std::uintptr_t>(call.of), call.vector.whole.size());
+  hash = mixed(hash >> 7, call.in.covers.size() << 32 | call.out.covers.size());
+  hash = mixed(hash >> 9, static_cast<std::uint64_t>(call.what) << 32 | static_cast<std::uint32_t>(call.root));
   hash = mixed(hash >> 11, distribution ^ wanted_behind_ ^ reinterpret_cast<std::uintptr_t>(by ? by->policy : nullptr));
   auto& [kept, seen] = (*all_)[place_of(hash)];
-  if (kept && kept->hash == hash && is_of(kept->signature, its, by, distribution)) {
+  if (kept && kept->hash == hash && is_of(kept->signature, call, by, distribution)) {
     seen = 0;
     latest_ = kept.get();
     return playable();
@@ -52,7 +52,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (std::exchange(seen, hash) != hash) {
     try {
       if (!spare_) spare_ = make_owner<prepared_call>();
-      spare_->make_room(its);
+      spare_->make_room(call);
     } catch (std::bad_alloc const&) {   // the call is not prepared
     }
     return nullptr;
@@ -60,8 +60,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (!spare_) return nullptr;
   if (plays_ < plays_for_record && ++wished_ % seldom != 0) return nullptr;
   plays_ = std::max(0, plays_ - plays_for_record);
-  spare_->signature = {its.of, its.vector.whole.size(), its.in.covers, its.out.covers, wanted_behind_, distribution,
-                       by ? by->policy : nullptr, its.what, by ? by->over : transport::best, its.root, {}};
+  spare_->signature = {call.of, call.vector.whole.size(), call.in.covers, call.out.covers, wanted_behind_, distribution,
+                       by ? by->policy : nullptr, call.what, by ? by->over : transport::best, call.root, {}};
   if (by) std::memcpy(spare_->signature.tag.data(), by->tag(), by->policy->tag_bytes);
   spare_->hash = hash;
   records = true;

@@ -24,9 +24,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class running final : public kept_with_state {
  public:
   /// Makes all decisions and allocations. Collective only if the state's shared memory has not been used before.
-  running(communicator_state& state, call const& its, choice const& by, owner<owned_by_request> owned, bool persistent);
+  running(communicator_state& state, call const& call, choice const& by, owner<owned_by_request> owned,
+          bool persistent);
   /// Of steps that are no algorithm's, as one: `by` has a name alone. They allocate before they are passed.
-  running(communicator_state& state, call const& its, choice const& by, owner<moving_step> steps,
+  running(communicator_state& state, call const& call, choice const& by, owner<moving_step> steps,
           owner<owned_by_request> owned);
   COLLIGO_BODY ~running() override;
   running(running const&) = delete;
@@ -49,10 +50,10 @@ class running final : public kept_with_state {
   void note_wait();
 
   /// A kept request for the same call, with these arguments; null if there is none. Collective as the constructor is.
-  static owned_running kept(communicator_state& state, call const& its, choice const& by,
+  static owned_running kept(communicator_state& state, call const& call, choice const& by,
                             owner<owned_by_request>& owned);
   /// Called by its last owner: keeps it for reuse, or destroys it.
-  static void leave(owner<running> its);
+  static void leave(owner<running> request);
 
  private:
   friend class requests_of_rank;
@@ -61,7 +62,7 @@ class running final : public kept_with_state {
   void end_silently() noexcept;
   void work_on_arguments();
   void prepare();
-  bool matches(call const& its, choice const& by) const;
+  bool matches(call const& call, choice const& by) const;
   void begin(std::uint32_t number);
   bool advance(bool waits = false);
   bool advance_played(bool waits);
@@ -135,7 +136,7 @@ class requests_of_rank {
   // The first request sets these two pointers, so that units without requests compile neither function.
   /// Runs a blocking call while requests are in progress, which continue meanwhile.
   void (*run_among)(communicator_state& state, policy_run const& run) = nullptr;
-  std::atomic<bool (*)(requests_of_rank& its)> advance_all = nullptr;
+  std::atomic<bool (*)(requests_of_rank& requests)> advance_all = nullptr;
 
  private:
   friend class running;

@@ -19,23 +19,23 @@ inline constexpr std::size_t most_bytes_of_spares = 4 << 20;   // for each commu
 inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
 inline constexpr char const* is_of_parent = "this is a child of fork(), which can not complete its parent's requests";
 
-COLLIGO_BODY running::running(communicator_state& state, call const& its, choice const& by,
+COLLIGO_BODY running::running(communicator_state& state, call const& call, choice const& by,
                               owner<owned_by_request> owned, bool persistent)
-    : state_life_(state.life), state_(state), all_(state.requests()), call_(its), by_(by), owned_(std::move(owned)) {
+    : state_life_(state.life), state_(state), all_(state.requests()), call_(call), by_(by), owned_(std::move(owned)) {
   erased_policy const& what = *by.policy;
   all_.make_room(1);
   all_.run_among = &run_among;
   all_.advance_all = [](requests_of_rank& all) { return all.advance(); };
-  if (its.vector.offsets) {
-    offsets_.append(its.vector.offsets, its.vector.offsets + offsets_of(its.what, its.vector.parts));
+  if (call.vector.offsets) {
+    offsets_.append(call.vector.offsets, call.vector.offsets + offsets_of(call.what, call.vector.parts));
     call_.vector.offsets = offsets_.data();
   }
-  if (its.vector.edges) distribution_ = state.distribution;
+  if (call.vector.edges) distribution_ = state.distribution;
   if (what.is_vendor) {
     plan_.steps.push_back({0, 0, list_kind::plain});
     steps_ = state.vendor_request(call_, persistent);
     if (!steps_)
-      throw algorithm_error(where(state, its.what) + "vendor: the MPI library has no such collective as a request");
+      throw algorithm_error(where(state, call.what) + "vendor: the MPI library has no such collective as a request");
     return;
   }
   uses_memory_ = state.uses_memory(call_, by.over);
@@ -46,7 +46,7 @@ COLLIGO_BODY running::running(communicator_state& state, call const& its, choice
   policy_run{call_, by_, state.known, 0, kept && kept->play ? kept : nullptr}(plan);
   call_.vector.lengths = nullptr, call_.vector.edges = nullptr;   // the state owns them, and changes them
   range holds = call_.out.covers;
-  if ((holds != call_.vector.whole && !its.vector.edges) || what.scratch) {
+  if ((holds != call_.vector.whole && !call.vector.edges) || what.scratch) {
     extent needed(state.rank(), state.size(), of.size, memory_.operands);
     for (auto const& s : plan_.steps)
       for (operand const& o : plan_.operands_of(s))
@@ -80,9 +80,9 @@ COLLIGO_BODY running::running(communicator_state& state, call const& its, choice
   if (persistent) prepare();
 }
 
-COLLIGO_BODY running::running(communicator_state& state, call const& its, choice const& by, owner<moving_step> steps,
+COLLIGO_BODY running::running(communicator_state& state, call const& call, choice const& by, owner<moving_step> steps,
                               owner<owned_by_request> owned)
-    : state_life_(state.life), state_(state), all_(state.requests()), call_(its), by_(by), owned_(std::move(owned)),
+    : state_life_(state.life), state_(state), all_(state.requests()), call_(call), by_(by), owned_(std::move(owned)),
       steps_(std::move(steps)) {
   all_.make_room(1);
   all_.run_among = &run_among;
@@ -104,33 +104,33 @@ COLLIGO_BODY void running::work_on_arguments() {
   data_.emplace(call_, in_, out_, beyond_, memory_);
 }
 
-COLLIGO_BODY bool running::matches(call const& its, choice const& by) const {
+COLLIGO_BODY bool running::matches(call const& call, choice const& by) const {
   auto const& mine = call_.vector;
-  auto const& asked = its.vector;
-  bool const alike = by.policy == by_.policy && by.over == by_.over && its.of == call_.of && its.wire == call_.wire &&
-                     its.what == call_.what && its.root == call_.root && asked.whole == mine.whole &&
-                     its.in.covers == call_.in.covers && its.out.covers == call_.out.covers &&
-                     in_behind_out(its) == in_behind_out(call_) &&
+  auto const& asked = call.vector;
+  bool const alike = by.policy == by_.policy && by.over == by_.over && call.of == call_.of && call.wire == call_.wire &&
+                     call.what == call_.what && call.root == call_.root && asked.whole == mine.whole &&
+                     call.in.covers == call_.in.covers && call.out.covers == call_.out.covers &&
+                     in_behind_out(call) == in_behind_out(call_) &&
                      (asked.offsets == nullptr) == (mine.offsets == nullptr) &&
                      (asked.edges ? state_.distribution : 0) == distribution_ &&
-                     (its.beyond.data == nullptr) == (call_.beyond.data == nullptr);
+                     (call.beyond.data == nullptr) == (call_.beyond.data == nullptr);
   return alike && by.policy->equals_by_bytes(by.tag()) &&
          std::memcmp(by.tag(), by_.tag(), by.policy->tag_bytes) == 0 &&
          (!asked.offsets || std::equal(offsets_.begin(), offsets_.end(), asked.offsets));
 }
 
-COLLIGO_BODY owned_running running::kept(communicator_state& state, call const& its, choice const& by,
+COLLIGO_BODY owned_running running::kept(communicator_state& state, call const& call, choice const& by,
                                          owner<owned_by_request>& owned) {
-  bool const uses_memory = state.uses_memory(its, by.over);
+  bool const uses_memory = state.uses_memory(call, by.over);
   auto const turn = state.requests().lock();
   for (auto& spare : state.spare_requests) {
     auto* const one = static_cast<running*>(spare.get());
-    if (!one || one->uses_memory_ != uses_memory || !one->matches(its, by)) continue;
+    if (!one || one->uses_memory_ != uses_memory || !one->matches(call, by)) continue;
     spare.release();
     one->state_life_ = state.life;
     one->owned_ = std::move(owned);
     auto const* const offsets = one->call_.vector.offsets;
-    one->call_ = its;
+    one->call_ = call;
     one->call_.vector.offsets = offsets, one->call_.vector.lengths = nullptr, one->call_.vector.edges = nullptr;
     one->work_on_arguments();
     return owned_running(one);
@@ -144,26 +144,26 @@ COLLIGO_BODY void running::end_silently() noexcept try {
   if (in_progress()) std::terminate();   // a functor destroys its own request while it runs
 }
 
-COLLIGO_BODY void running::leave(owner<running> its) {
-  its->end_silently();
-  its->owned_.reset();
-  if (!its->reusable_ || !its->state_.life) return;
+COLLIGO_BODY void running::leave(owner<running> request) {
+  request->end_silently();
+  request->owned_.reset();
+  if (!request->reusable_ || !request->state_.life) return;
   try {
-    its->prepare();
+    request->prepare();
   } catch (std::bad_alloc const&) {   // its steps are performed
-    its->prepared_.reset();
+    request->prepared_.reset();
   }
-  auto const life = std::move(its->state_life_);   // a kept request must not own the state that keeps it
-  auto const turn = its->all_.lock();
-  auto& spares = its->state_.spare_requests;   // the latest comes first
+  auto const life = std::move(request->state_life_);   // a kept request must not own the state that keeps it
+  auto const turn = request->all_.lock();
+  auto& spares = request->state_.spare_requests;   // the latest comes first
   for (std::size_t i = spares.size() - 1; i > 0; --i) spares[i] = std::move(spares[i - 1]);
-  spares.front() = std::move(its);
+  spares.front() = std::move(request);
   std::size_t all = 0;
   for (auto& spare : spares)
     if (spare && (all += static_cast<running const&>(*spare).bytes_) > most_bytes_of_spares) spare.reset();
 }
 
-COLLIGO_BODY void end_running::operator()(running* its) const { running::leave(owner<running>(its)); }
+COLLIGO_BODY void end_running::operator()(running* request) const { running::leave(owner<running>(request)); }
 
 COLLIGO_BODY running::~running() {
   end_silently();
@@ -430,7 +430,7 @@ COLLIGO_BODY void running::run_among(communicator_state& state, policy_run const
     throw;
   }
   try {
-    now.emplace(state, run.its, run.by, nullptr, false);
+    now.emplace(state, run.call, run.by, nullptr, false);
   } catch (...) {
     state.abandon_call_now(run.number);
     throw;
@@ -440,7 +440,7 @@ COLLIGO_BODY void running::run_among(communicator_state& state, policy_run const
 }
 
 COLLIGO_BODY handle::handle() = default;
-COLLIGO_BODY handle::handle(owned_running its) : running_(std::move(its)) {}
+COLLIGO_BODY handle::handle(owned_running made) : running_(std::move(made)) {}
 COLLIGO_BODY handle::handle(handle&&) noexcept = default;
 COLLIGO_BODY handle& handle::operator=(handle&&) noexcept = default;
 COLLIGO_BODY handle::~handle() = default;
@@ -459,9 +459,9 @@ COLLIGO_BODY bool handle::complete() { return !running_ || running_->complete();
 
 namespace colligo::inline COLLIGO_MODE {
 
-COLLIGO_BODY request::request(detail::owned_running its) : handle(std::move(its)) { running_->start(); }
+COLLIGO_BODY request::request(detail::owned_running made) : handle(std::move(made)) { running_->start(); }
 
-COLLIGO_BODY persistent::persistent(detail::owned_running its) : handle(std::move(its)) {}
+COLLIGO_BODY persistent::persistent(detail::owned_running made) : handle(std::move(made)) {}
 COLLIGO_BODY void persistent::start() {
   if (!running_) throw error("colligo: start() of a persistent collective that is empty");
   running_->start();

@@ -20,9 +20,9 @@ class receiver;
 class reader_group;
 
 /// Where a call's input begins within its output, in bytes; all ones: not there.
-inline std::size_t in_behind_out(call const& its) {
-  auto const behind = static_cast<std::size_t>(its.in.data - its.out.data);
-  return behind < its.of->bytes(its.out.covers.size()) ? behind : static_cast<std::size_t>(-1);
+inline std::size_t in_behind_out(call const& call) {
+  auto const behind = static_cast<std::size_t>(call.in.data - call.out.data);
+  return behind < call.of->bytes(call.out.covers.size()) ? behind : static_cast<std::size_t>(-1);
 }
 
 /// One thing that a rank does: puts a message into a channel, takes one from it, combines, or copies. A fold combines

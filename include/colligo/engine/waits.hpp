@@ -28,7 +28,7 @@ class patience {
   /// Called by a loop that waits in a call, once it has begun to yield. Throws stalled if COLLIGO_PATIENCE says so.
   virtual void waits() = 0;
   /// The same for a loop that waits for a request, of which a step is in progress.
-  virtual void waits_for(call const& its, erased_policy const& what, std::uint32_t number, bool in_memory,
+  virtual void waits_for(call const& call, erased_policy const& what, std::uint32_t number, bool in_memory,
                          std::size_t step, std::span<operand const> operands) = 0;
   /// It no longer waits.
   virtual void has_waited() = 0;
@@ -41,15 +41,15 @@ class patience {
   virtual bool is_abandoned(std::uint32_t number) const = 0;
 
   /// A blocking call that does not consist of steps.
-  virtual void enter(call const& its, erased_policy const& what, std::uint32_t number) = 0;
+  virtual void enter(call const& call, erased_policy const& what, std::uint32_t number) = 0;
   virtual void leave() = 0;
 };
 
 /// Calls leave() in the destructor.
 struct stay_in_call {
-  patience* its;
+  patience* watcher;
   ~stay_in_call() {
-    if (its) its->leave();
+    if (watcher) watcher->leave();
   }
 };
 

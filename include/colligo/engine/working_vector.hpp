@@ -37,7 +37,7 @@ class contributions {
  public:
   template <class F>
   contributions(F const& f)
-      : f_(&f), call_([](void const* its, std::size_t k) { return (*static_cast<F const*>(its))(k); }) {}
+      : f_(&f), call_([](void const* held, std::size_t k) { return (*static_cast<F const*>(held))(k); }) {}
   contribution operator()(std::size_t k) const { return call_(f_, k); }
 
  private:
@@ -49,12 +49,12 @@ class contributions {
 class working_vector {
  public:
   /// On the user's input and output.
-  working_vector(call const& its, scratch& memory) : working_vector(its, its.in, its.out, its.beyond, memory) {}
+  working_vector(call const& call, scratch& memory) : working_vector(call, call.in, call.out, call.beyond, memory) {}
   /// On this memory; the same memory as input and output means in place. `beyond`: the elements behind the vector, if
   /// `out` does not have them. Takes references: all have to outlive this.
-  working_vector(call const& its, values<std::byte const> const& in, values<std::byte> const& out,
+  working_vector(call const& call, values<std::byte const> const& in, values<std::byte> const& out,
                  values<std::byte> const& beyond, scratch& memory)
-      : call_(its), in_(in), out_(out), beyond_(beyond), memory_(memory),
+      : call_(call), in_(in), out_(out), beyond_(beyond), memory_(memory),
         written_(in.data == out.data ? out.covers : range{}) {}
 
   element const& of() const { return *call_.of; }

@@ -15,8 +15,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   core_set all;
   while (!list.empty() && list.back() == '\n') list.remove_suffix(1);
   auto const number = [&](std::size_t& into) {
-    auto const its = digits_in(list);
-    into = its.value_or(core_set::most);
+    auto const n = digits_in(list);
+    into = n.value_or(core_set::most);
     return into < core_set::most;
   };
   while (!list.empty()) {
@@ -77,9 +77,9 @@ inline std::int32_t group_with(core_set const& cores, core_set const& group) {
   if (cores.empty()) return found;
   std::string const system = concat({root, "/sys/devices/system/"}), core = concat({system, "cpu/cpu", cores.lowest()});
   auto const text = [](std::initializer_list<concat_piece> path) __attribute__((noinline)) {
-    std::string its = read_file(concat(path).c_str(), 1 << 16).text;
-    while (!its.empty() && its.back() == '\n') its.pop_back();
-    return its;
+    std::string content = read_file(concat(path).c_str(), 1 << 16).text;
+    while (!content.empty() && content.back() == '\n') content.pop_back();
+    return content;
   };
   auto const look = [&](std::size_t level, std::initializer_list<concat_piece> path) __attribute__((noinline)) {
     found.group[level] = group_with(cores, cores_in(text(path)));
@@ -88,12 +88,12 @@ inline std::int32_t group_with(core_set const& cores, core_set const& group) {
   look(threads, {core, "/topology/thread_siblings_list"});
   int highest = 0;
   for (int i = 0; i < 10; ++i) {
-    std::string const its = concat({core, "/cache/index", i}), its_level = text({its, "/level"});
+    std::string const index = concat({core, "/cache/index", i}), its_level = text({index, "/level"});
     if (its_level.empty()) break;
-    if (text({its, "/type"}) != "Unified" || its_level[0] - '0' <= std::max(highest, 2))
+    if (text({index, "/type"}) != "Unified" || its_level[0] - '0' <= std::max(highest, 2))
       continue;   // the third or higher
     highest = its_level[0] - '0';
-    look(cache, {its, "/shared_cpu_list"});
+    look(cache, {index, "/shared_cpu_list"});
   }
   core_set const nodes = cores_in(text({system, "node/online"}));   // a list of the same form
   for (std::size_t n = 0; n < core_set::most && found.group[node] < 0; ++n)
@@ -104,8 +104,8 @@ inline std::int32_t group_with(core_set const& cores, core_set const& group) {
 }
 
 [[gnu::cold]] COLLIGO_BODY core_domains const& domains_of_process() {
-  static core_domains const its = domains_of(core_set::of_process());
-  return its;
+  static core_domains const domains = domains_of(core_set::of_process());
+  return domains;
 }
 
 }  // namespace colligo

@@ -43,11 +43,12 @@ class core_set {
   }
   /// Those that this process may run on; empty if the system does not say.
   static core_set of_process() {
-    core_set its;
+    core_set core_set;
 #if defined(__linux__)
-    if (sched_getaffinity(0, sizeof its.words_, reinterpret_cast<cpu_set_t*>(its.words_.data())) != 0) its = {};
+    if (sched_getaffinity(0, sizeof core_set.words_, reinterpret_cast<cpu_set_t*>(core_set.words_.data())) != 0)
+      core_set = {};
 #endif
-    return its;
+    return core_set;
   }
   friend constexpr bool operator==(core_set const&, core_set const&) = default;
 

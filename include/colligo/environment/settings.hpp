@@ -62,7 +62,7 @@ std::shared_ptr<settings> settings_of_environment();
 settings const& nothing_set();
 file_setting file_of(std::string where, char const* path);
 /// Sets the program's table, for communicators whose first use comes later.
-void set_table_of_program(file_setting its);
+void set_table_of_program(file_setting setting);
 
 /// Whether a table may have a row for this variable: "set COLLIGO_LINES 2k".
 bool is_for_tables(std::string_view variable);
@@ -80,7 +80,7 @@ std::optional<line_latencies> latencies_in(std::string_view words);
 /// Reads "30s", "500ms", "2min", also with ",throw"; none if the text is invalid.
 std::optional<patience_setting> patience_in(std::string_view words);
 /// "30 s", "500 ms".
-std::string patience_text(patience_setting its);
+std::string patience_text(patience_setting setting);
 
 }  // namespace colligo
 

@@ -47,8 +47,8 @@ inline constexpr std::array variable_settings{
     variable_setting{"COLLIGO_STORES", &settings::stores, true},
 };
 [[gnu::cold]] COLLIGO_BODY bool is_for_tables(std::string_view variable) {
-  return is_any(variable_settings, [variable](variable_setting const& its) {
-    return its.for_tables && its.variable == variable;
+  return is_any(variable_settings, [variable](variable_setting const& setting) {
+    return setting.for_tables && setting.variable == variable;
   });
 }
 // Applies rows of the table for variables that the environment does not set; the first of several wins.
@@ -57,9 +57,10 @@ inline constexpr std::array variable_settings{
     auto row = lines.line;
     if (next_token(row) != "set") continue;
     auto const name = next_token(row), value = next_token(row);
-    for (variable_setting const& its : variable_settings)
-      if (its.for_tables && its.variable == name && (all.*its.value).empty() && !std::getenv(its.variable))
-        all.*its.value = value;
+    for (variable_setting const& setting : variable_settings)
+      if (setting.for_tables && setting.variable == name && (all.*setting.value).empty() &&
+          !std::getenv(setting.variable))
+        all.*setting.value = value;
   }
 }
 
@@ -71,7 +72,7 @@ inline constexpr std::array variable_settings{
   std::array<std::string*, count> all;
   auto next = all.begin();
   for (std::string& value : algorithm) *next++ = &value;
-  for (variable_setting const& its : variable_settings) *next++ = &(this->*its.value);
+  for (variable_setting const& setting : variable_settings) *next++ = &(this->*setting.value);
   for (file_setting* t : {&reduce_tree, &broadcast_tree, &table})
     for (std::string* text : {&t->where, &t->text, &t->trouble}) *next++ = text;
   return all;
@@ -98,23 +99,23 @@ inline constexpr std::array variable_settings{
 
 struct table_of_program {
   std::mutex mutex;
-  file_setting its;
+  file_setting setting;
 
   static table_of_program& of_process() {
     static auto& one = *new table_of_program;   // states may outlive static objects
     return one;
   }
 };
-[[gnu::cold]] COLLIGO_BODY void set_table_of_program(file_setting its) {
+[[gnu::cold]] COLLIGO_BODY void set_table_of_program(file_setting setting) {
   auto& one = table_of_program::of_process();
   std::lock_guard const lock(one.mutex);
-  one.its = std::move(its);
+  one.setting = std::move(setting);
 }
 [[gnu::cold]] COLLIGO_BODY file_setting measured_table_setting() {
-  if (auto its = file_of_environment({"COLLIGO_TABLE"}); its.is_set()) return its;
+  if (auto setting = file_of_environment({"COLLIGO_TABLE"}); setting.is_set()) return setting;
   auto& one = table_of_program::of_process();
   std::lock_guard const lock(one.mutex);
-  return one.its;
+  return one.setting;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::shared_ptr<settings> settings_of_environment() {
@@ -126,8 +127,8 @@ struct table_of_program {
     if (char const* value = environment_value(variable.c_str()); value && value != "automatic"sv)
       all.algorithm[c] = value;
   }
-  for (variable_setting const& its : variable_settings)
-    if (char const* value = environment_value(its.variable)) all.*its.value = value;
+  for (variable_setting const& setting : variable_settings)
+    if (char const* value = environment_value(setting.variable)) all.*setting.value = value;
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
@@ -145,12 +146,12 @@ struct table_of_program {
 [[gnu::cold]] COLLIGO_BODY void warn_of_unknown_variables() {
   constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_", of_preload = "COLLIGO_DROP_IN";
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    std::string_view const its(*each, std::strcspn(*each, "="));
-    if (!its.starts_with(ours) || its.starts_with(of_tests) || its.starts_with(of_preload)) continue;
+    std::string_view const name(*each, std::strcspn(*each, "="));
+    if (!name.starts_with(ours) || name.starts_with(of_tests) || name.starts_with(of_preload)) continue;
     std::string nearest;
-    std::size_t apart = its.size() + 1000;
+    std::size_t apart = name.size() + 1000;
     auto const look_at = [&](std::string_view known) {
-      if (std::size_t const now = edit_distance(its, known); now < apart) apart = now, nearest = known;
+      if (std::size_t const now = edit_distance(name, known); now < apart) apart = now, nearest = known;
     };
     for (char const* const known : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
                                     "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"})
@@ -158,7 +159,7 @@ struct table_of_program {
     for (variable_setting const& known : variable_settings) look_at(known.variable);
     for (std::size_t c = 0; c < collective_count; ++c) look_at(environment_variable(static_cast<collective>(c)));
     if (apart == 0) continue;
-    warn_once(concat({its, " is no variable of this library and is ignored; the nearest is ", nearest}));
+    warn_once(concat({name, " is no variable of this library and is ignored; the nearest is ", nearest}));
   }
 }
 
@@ -193,14 +194,14 @@ struct table_of_program {
   if (!positive(latency) || !positive(bandwidth) || !positive(combining) || !(further >= 0 && further <= latency) ||
       !(fifth >= 0 && fifth < 1e9))
     return std::nullopt;
-  machine its = typical;
-  its.alpha = latency * 1e-6;
-  its.beta = 1e-9 / bandwidth;
-  its.gamma = 1e-9 / combining;
-  its.f_further = further / latency;
+  machine m = typical;
+  m.alpha = latency * 1e-6;
+  m.beta = 1e-9 / bandwidth;
+  m.gamma = 1e-9 / combining;
+  m.f_further = further / latency;
   if (count > 4)
-    for (double* const cost : {&its.own.move, &its.own.copied, &its.own.step}) *cost *= fifth;   // typical: 1 ns
-  return its;
+    for (double* const cost : {&m.own.move, &m.own.copied, &m.own.step}) *cost *= fifth;   // typical: 1 ns
+  return m;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::optional<line_latencies> latencies_in(std::string_view words) {
@@ -219,8 +220,8 @@ struct table_of_program {
   if (!number || *number == 0 || factor == 0 || *number > UINT_MAX / factor) return std::nullopt;   // in ns it fits too
   return patience_setting{static_cast<std::int64_t>(*number * factor), throws};
 }
-[[gnu::cold]] COLLIGO_BODY std::string patience_text(patience_setting its) {
-  std::int64_t const n = its.after;
+[[gnu::cold]] COLLIGO_BODY std::string patience_text(patience_setting setting) {
+  std::int64_t const n = setting.after;
   return n % 1000 == 0 ? concat({n / 1000, " s"}) : concat({n, " ms"});
 }
 

@@ -139,8 +139,8 @@ class halo_parts {
 /// Of a request: packs when it starts, and unpacks when it is complete.
 template <class T, std::size_t D>
 struct packing_halo final : owned_functor<no_functor> {
-  explicit packing_halo(std::shared_ptr<halo_parts<T, D>> its)
-      : owned_functor<no_functor>(no_functor{}), parts(std::move(its)) {}
+  explicit packing_halo(std::shared_ptr<halo_parts<T, D>> made)
+      : owned_functor<no_functor>(no_functor{}), parts(std::move(made)) {}
   void begin() override { parts->pack(); }
   void finish() override { parts->unpack(); }
   std::shared_ptr<halo_parts<T, D>> parts;

@@ -56,26 +56,26 @@ template <class Comm, class T>
 struct sparse_exchange {
   Comm const& comm;
   exchange_of<T>& own;
-  sparse_call its;
+  sparse_call call;
 
   template <class... Out>
   sparse_exchange(Comm const& over, exchange_of<T>& exchange, Out const&... out)
       : comm(over), own(exchange),
-        its{.at = state_of<Comm>::open(over), .of = element_of<T, no_functor>,
-            .wire = state_of<Comm>::template wire<T, no_functor, false>(), .out = {}, .refused = nullptr} {
-    its.checked = checks_calls<Comm> || (its.at.before() & agreement) != 0;
+        call{.at = state_of<Comm>::open(over), .of = element_of<T, no_functor>,
+             .wire = state_of<Comm>::template wire<T, no_functor, false>(), .out = {}, .refused = nullptr} {
+    call.checked = checks_calls<Comm> || (call.at.before() & agreement) != 0;
     try {
       own.take(out...);
-      its.out = own.out();
+      call.out = own.out();
     } catch (...) {   // this rank takes part in the discovery and tells the others
-      its.refused = std::current_exception();
+      call.refused = std::current_exception();
     }
   }
 
-  sparse_way way(std::string_view asked) const { return way_of(its, asked, has_letters<Comm>); }
+  sparse_way way(std::string_view asked) const { return way_of(call, asked, has_letters<Comm>); }
   owned_running prepare(sparse_way by) {
     if constexpr (has_letters<Comm>)
-      return prepare_exchange(its, by, own, state_of<Comm>::open_letters(its.at, its.of, its.wire));
+      return prepare_exchange(call, by, own, state_of<Comm>::open_letters(call.at, call.of, call.wire));
     else
       static_assert(!std::is_same_v<T, T>, "colligo: isparse_all_to_all: this transport has no letters");
   }
@@ -88,9 +88,9 @@ struct sparse_exchange {
       std::vector<std::uint64_t> to, from;
       std::vector<std::size_t> counts, out_counts;
       first.attempt([&] { to.resize(2 * p), from.resize(2 * p), counts.resize(p), out_counts.resize(p); });
-      sparse_counter const mine = counter_of(its, nullptr);
+      sparse_counter const mine = counter_of(call, nullptr);
       for (std::size_t r = 0; r < p; ++r) to[2 * r + 1] = mine.word();
-      for (outgoing_message const& one : its.out) {
+      for (outgoing_message const& one : call.out) {
         auto const r = static_cast<std::size_t>(one.to);
         to[2 * r] = one.elements + 1;   // 0: no message
         counts[r] = one.elements;
@@ -105,10 +105,10 @@ struct sparse_exchange {
         if (refuses < 0 && sparse_counter::of(from[2 * r + 1]).refusals != 0) refuses = static_cast<int>(r);
       }
       if (refuses >= 0) return tell_reason(refuses);
-      keep_pattern(its.at, all.pattern);
+      keep_pattern(call.at, all.pattern);
       std::vector<T> joined;
       first.attempt([&] {
-        for (outgoing_message const& one : its.out) {
+        for (outgoing_message const& one : call.out) {
           auto const* const values = reinterpret_cast<T const*>(one.data);
           joined.insert(joined.end(), values, values + one.elements);
         }
@@ -133,16 +133,16 @@ struct sparse_exchange {
     std::array<char, 256> words{};
     call_arguments<collective::broadcast, Comm> const here(comm);
     if (here.rank() == refuses) {
-      std::string why = reason_of(its.refused);
-      std::string const prefix = where_sparse(its.at);
+      std::string why = reason_of(call.refused);
+      std::string const prefix = where_sparse(call.at);
       if (why.starts_with(prefix)) why.erase(0, prefix.size());
       why.copy(words.data(), words.size() - 1);
     }
     std::span<char> const both(words);
     here.accept_whole(std::span<char const>(both), both, refuses)
         .template make<made::at_once>(no_functor{}, automatic{});
-    if (its.refused) std::rethrow_exception(its.refused);
-    refuse_for(its.at, refuses, words.data());
+    if (call.refused) std::rethrow_exception(call.refused);
+    refuse_for(call.at, refuses, words.data());
   }
 };
 
@@ -171,8 +171,8 @@ template <class T>
 class sparse_request {
  public:
   sparse_request() = default;
-  sparse_request(std::unique_ptr<detail::exchange_of<T>> own, detail::owned_running its)
-      : own_(std::move(own)), request_(std::move(its)) {}
+  sparse_request(std::unique_ptr<detail::exchange_of<T>> own, detail::owned_running made)
+      : own_(std::move(own)), request_(std::move(made)) {}
   sparse_request(sparse_request&&) noexcept = default;
   sparse_request& operator=(sparse_request&& other) noexcept {
     request_ = std::move(other.request_);   // waits for the old one, which uses own_
@@ -199,9 +199,9 @@ sparse_request<T> exchange_later(Comm const& comm, Way const& way, Out const&...
   require_sparse_elements<T>();
   auto own = std::make_unique<exchange_of<T>>(state_of<Comm>::open(comm));
   sparse_exchange<Comm, T> exchange(comm, *own, out...);
-  exchange.its.is_request = true;
-  auto its = exchange.prepare(exchange.way(name_of_way(way)));
-  return {std::move(own), std::move(its)};
+  exchange.call.is_request = true;
+  auto made = exchange.prepare(exchange.way(name_of_way(way)));
+  return {std::move(own), std::move(made)};
 }
 
 /// The ranks that have this one as a target, ascending; as often as they name it.

@@ -28,15 +28,15 @@ struct sparse_call {
 /// The way that a call takes, the same on all ranks: as asked ("consensus"; "automatic": as the environment says, or
 /// the cheapest). Throws algorithm_error for an unknown name. With COLLIGO_EXPLAIN=1 rank 0 prints it. In checked mode
 /// the ranks compare their calls.
-sparse_way way_of(sparse_call const& its, std::string_view asked, bool has_letters);
+sparse_way way_of(sparse_call const& call, std::string_view asked, bool has_letters);
 
-/// A request, not yet started. `in` has to live until it is complete, as does all that `its` refers to.
-owned_running prepare_exchange(sparse_call const& its, sparse_way way, arrivals& in, owner<letters> over);
+/// A request, not yet started. `in` has to live until it is complete, as does all that `call` refers to.
+owned_running prepare_exchange(sparse_call const& call, sparse_way way, arrivals& in, owner<letters> over);
 
 /// The counter for a rank that gets `letters` letters of a rank that makes this call.
-sparse_counter counter_of(sparse_call const& its, letters const* over);
+sparse_counter counter_of(sparse_call const& call, letters const* over);
 /// Keeps the pattern that the ranks of a blocking call have agreed on, for the next choice.
-void keep_pattern(endpoint& at, exchange_pattern its);
+void keep_pattern(endpoint& at, exchange_pattern pattern);
 /// Throws on a rank whose arguments are right if those of another rank are refused.
 [[noreturn]] void refuse_for(endpoint const& at, int rank, std::string const& why);
 /// "colligo: sparse_all_to_all on rank 1 of 4: ".

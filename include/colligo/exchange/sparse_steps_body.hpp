@@ -25,17 +25,17 @@ using counting_functor = commutative_functor<add_counters>;
 template <class Way>
 inline constexpr erased_policy policy_of_way{.name = Way::name, .short_name = packed(Way::name), .is_vendor = true};
 [[gnu::cold]] inline choice choice_of(sparse_way way) {
-  choice its;
-  its.policy = way == sparse_way::counters    ? &policy_of_way<counters>
-               : way == sparse_way::consensus ? &policy_of_way<consensus>
-                                              : &policy_of_way<dense>;
-  its.over = transport::messages;
-  return its;
+  choice chosen;
+  chosen.policy = way == sparse_way::counters    ? &policy_of_way<counters>
+                  : way == sparse_way::consensus ? &policy_of_way<consensus>
+                                                 : &policy_of_way<dense>;
+  chosen.over = transport::messages;
+  return chosen;
 }
 // As an all_to_all_v with no vector: that is what the ranks' calls have in common.
-inline call as_call(sparse_call const& its) {
-  call made{collective::all_to_all_v, &its.of, its.wire, nullptr, {{}, its.at.size()}, {}, {}};
-  made.before = its.at.before();
+inline call as_call(sparse_call const& asked) {
+  call made{collective::all_to_all_v, &asked.of, asked.wire, nullptr, {{}, asked.at.size()}, {}, {}};
+  made.before = asked.at.before();
   return made;
 }
 
@@ -66,14 +66,14 @@ COLLIGO_BODY std::string reason_of(std::exception_ptr const& error) {
   throw failed_elsewhere(concat({where_sparse(at), "rank ", rank, " has refused the call: ", why}));
 }
 
-COLLIGO_BODY void keep_pattern(endpoint& at, exchange_pattern its) {
-  kept_exchanges::of(state_at(at)).latest = its;   // way_of() has made it
+COLLIGO_BODY void keep_pattern(endpoint& at, exchange_pattern pattern) {
+  kept_exchanges::of(state_at(at)).latest = pattern;   // way_of() has made it
 }
 
-[[gnu::cold]] inline void explain_way(communicator_state& state, sparse_call const& its, sparse_way way,
+[[gnu::cold]] inline void explain_way(communicator_state& state, sparse_call const& call, sparse_way way,
                                       std::string_view why, std::array<double, 3> const& prices) {
   auto& kept = kept_exchanges::of(state);
-  std::string line = concat({"colligo: sparse_all_to_all of ", its.of.name(), ": by ",
+  std::string line = concat({"colligo: sparse_all_to_all of ", call.of.name(), ": by ",
                              sparse_ways[static_cast<std::size_t>(way)], ", ", why, "; for at most ",
                              in_digits(exchange_pattern::at_most(kept.latest.messages), 4), " messages of ",
                              in_digits(exchange_pattern::at_most(kept.latest.bytes), 4), " bytes a rank, as before,"});
@@ -84,9 +84,9 @@ COLLIGO_BODY void keep_pattern(endpoint& at, exchange_pattern its) {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, bool has_letters) {
-  communicator_state& state = state_at(its.at);
-  if ((its.at.before() & in_functor) != 0) throw_in_functor(state);
+COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, bool has_letters) {
+  communicator_state& state = state_at(call.at);
+  if ((call.at.before() & in_functor) != 0) throw_in_functor(state);
   kept_exchanges const* kept = nullptr;
   std::string_view why = "named by the program";
   std::array<double, 3> prices{};
@@ -99,7 +99,7 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, b
   try {
     kept = &kept_exchanges::of(state);
     prices = prices_of_ways(state.network(), state.size(), exchange_pattern::at_most(kept->latest.messages),
-                            exchange_pattern::at_most(kept->latest.bytes), !its.is_request);
+                            exchange_pattern::at_most(kept->latest.bytes), !call.is_request);
     std::string const& set = state.sparse_setting();
     if (asked != "automatic") {
       if (!find(asked))
@@ -117,29 +117,29 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& its, std::string_view asked, b
       way = static_cast<sparse_way>(std::min_element(prices.begin(), prices.end()) - prices.begin());
       why = "chosen by price";
       // Ranks that share memory read each other's counts there: letters take three times as long.
-      shared_host const* const memory = its.is_request ? nullptr : state.automatic_memory(its.of);
+      shared_host const* const memory = call.is_request ? nullptr : state.automatic_memory(call.of);
       if (memory && memory->whole() && state.size() <= few_for_direct)
         way = sparse_way::dense, why = "because the ranks share memory";
     }
     if (!has_letters) way = sparse_way::dense;
   } catch (std::exception const& e) {
-    report_refusal(state, its.checked, e.what());
+    report_refusal(state, call.checked, e.what());
     throw;
   }
-  if ((its.at.before() & explanation) != 0 && state.rank() == 0) explain_way(state, its, way, why, prices);
-  if (its.checked)
-    agree_on(state, as_call(its), choice_of(way), its.is_request ? call_form::request : call_form::blocking);
+  if ((call.at.before() & explanation) != 0 && state.rank() == 0) explain_way(state, call, way, why, prices);
+  if (call.checked)
+    agree_on(state, as_call(call), choice_of(way), call.is_request ? call_form::request : call_form::blocking);
   return way;
 }
 
-COLLIGO_BODY sparse_counter counter_of(sparse_call const& its, letters const* over) {
+COLLIGO_BODY sparse_counter counter_of(sparse_call const& call, letters const* over) {
   sparse_counter mine;
-  if (its.refused) return mine.refusals = 1, mine;
+  if (call.refused) return mine.refusals = 1, mine;
   std::size_t messages = 0, longest = 0;
-  for (std::size_t i = 0; i < its.out.size(); ++i) {
-    if (its.out[i].to == its.at.rank()) continue;
+  for (std::size_t i = 0; i < call.out.size(); ++i) {
+    if (call.out[i].to == call.at.rank()) continue;
     ++messages;
-    longest = std::max(longest, over ? over->bytes(i) : its.of.bytes(its.out[i].elements));
+    longest = std::max(longest, over ? over->bytes(i) : call.of.bytes(call.out[i].elements));
   }
   mine.pattern = {exchange_pattern::code(messages), exchange_pattern::code(longest)};
   return mine;
@@ -148,8 +148,8 @@ COLLIGO_BODY sparse_counter counter_of(sparse_call const& its, letters const* ov
 // A call in progress: begins with the calls that count or agree, takes letters, and knows when all have come.
 class exchange_in_progress final : public owned_by_request {
  public:
-  exchange_in_progress(sparse_call its, sparse_way way, arrivals& in, owner<letters> over)
-      : its_(std::move(its)), state_(state_at(its_.at)), way_(way), in_(in), over_(std::move(over)) {
+  exchange_in_progress(sparse_call call, sparse_way way, arrivals& in, owner<letters> over)
+      : its_(std::move(call)), state_(state_at(its_.at)), way_(way), in_(in), over_(std::move(over)) {
     if (!its_.refused) {
       try {
         over_->prepare(its_.out);
@@ -257,12 +257,13 @@ class exchange_in_progress final : public owned_by_request {
     auto const p = static_cast<std::size_t>(p_), me = static_cast<std::size_t>(state_.rank());
     blocks const each{{0, p}, p_};
     if (way_ == sparse_way::dense) {
-      call const its = counting(collective::all_to_all, each, {0, p}, {p, 2 * p});
-      counting_ = prepare_call(state_, its, by_rules(state_, its, &policy_table_of<collective::all_to_all>), {}, false);
+      call const call = counting(collective::all_to_all, each, {0, p}, {p, 2 * p});
+      counting_ =
+          prepare_call(state_, call, by_rules(state_, call, &policy_table_of<collective::all_to_all>), {}, false);
     } else {
-      call const its = counting(collective::reduce_scatter_block, each, {0, p}, {me, me + 1});
+      call const call = counting(collective::reduce_scatter_block, each, {0, p}, {me, me + 1});
       counting_ = prepare_call(
-          state_, its, by_rules(state_, its, &policy_table_of<collective::reduce_scatter_block>), {}, false);
+          state_, call, by_rules(state_, call, &policy_table_of<collective::reduce_scatter_block>), {}, false);
     }
   }
   // Over messages, because it is started whenever this rank's messages have been taken: calls over shared memory run in
@@ -270,9 +271,9 @@ class exchange_in_progress final : public owned_by_request {
   void prepare_agreement() {
     words_.assign(1, mine_.word());
     result_.assign(1, 0);
-    call const its = counting(collective::all_reduce, {{0, 1}, p_}, {0, 1}, {0, 1});
+    call const call = counting(collective::all_reduce, {{0, 1}, p_}, {0, 1}, {0, 1});
     choice by{erased_policy_for<collective::all_reduce, recursive_doubling>, recursive_doubling{}, transport::messages};
-    counting_ = prepare_call(state_, its, by, {}, false);
+    counting_ = prepare_call(state_, call, by, {}, false);
   }
 
   sparse_call its_;
@@ -292,7 +293,7 @@ class exchange_in_progress final : public owned_by_request {
 
 class exchange_steps final : public moving_step {
  public:
-  explicit exchange_steps(exchange_in_progress& its) : its_(its) {}
+  explicit exchange_steps(exchange_in_progress& run) : its_(run) {}
   void enter(call const&, erased_policy const&, std::uint32_t number) override { its_.enter(number); }
   void begin(std::span<operand const>, list_kind) override {}
   bool advance() override { return its_.advance(); }
@@ -302,14 +303,15 @@ class exchange_steps final : public moving_step {
   exchange_in_progress& its_;
 };
 
-COLLIGO_BODY owned_running prepare_exchange(sparse_call const& its, sparse_way way, arrivals& in, owner<letters> over) {
-  communicator_state& state = state_at(its.at);
+COLLIGO_BODY owned_running prepare_exchange(sparse_call const& call, sparse_way way, arrivals& in,
+                                            owner<letters> over) {
+  communicator_state& state = state_at(call.at);
   std::uint32_t const calls = state.calls + 2;
   try {
-    auto run = make_owner<exchange_in_progress>(its, way, in, std::move(over));
+    auto run = make_owner<exchange_in_progress>(call, way, in, std::move(over));
     auto steps = make_owner<exchange_steps>(*run);
     return owned_running(
-        new running(state, as_call(its), choice_of(way), std::move(steps), owner<owned_by_request>(std::move(run))));
+        new running(state, as_call(call), choice_of(way), std::move(steps), owner<owned_by_request>(std::move(run))));
   } catch (std::exception const& e) {   // the other ranks make two calls
     while (static_cast<std::int32_t>(calls - state.calls) > 0) state.refuse(e.what());
     throw;

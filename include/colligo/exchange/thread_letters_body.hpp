@@ -41,8 +41,8 @@ class thread_letters final : public letters {
     }
     struct taken {   // the sender may reuse it, whatever is thrown
       typename over_threads<Lazy>::group& ranks;
-      letter& its;
-      ~taken() { ranks.took(its.from, its); }
+      letter& one;
+      ~taken() { ranks.took(one.from, one); }
     } const at_end{state_.ranks, *one};
     if (one->refusal) return in.refuse(one->from, *one->refusal), true;
     if (one->of->name() != of_.name())
@@ -69,9 +69,10 @@ class thread_letters final : public letters {
  private:
   using letter = typename group_of_threads<Lazy>::letter;
 
-  void post(outgoing_message const& its, std::string const* refusal) {
+  void post(outgoing_message const& message, std::string const* refusal) {
     letter one;
-    static_cast<typename group_of_threads<Lazy>::parcel&>(one) = {its.data, its.elements, &of_, its.to, number_};
+    static_cast<typename group_of_threads<Lazy>::parcel&>(one) = {message.data, message.elements, &of_, message.to,
+                                                                  number_};
     one.from = state_.rank(), one.refusal = refusal;
     posted_.push_back(one);
     state_.ranks.post(posted_.back());

@@ -32,9 +32,9 @@ struct strided_view {
   }
   /// The part from `first` on, of these extents.
   constexpr strided_view part(std::array<std::size_t, D> const& first, std::array<std::size_t, D> const& of) const {
-    strided_view its{data, of, strides};
-    for (std::size_t d = 0; d < D; ++d) its.data += static_cast<std::ptrdiff_t>(first[d]) * strides[d];
-    return its;
+    strided_view view{data, of, strides};
+    for (std::size_t d = 0; d < D; ++d) view.data += static_cast<std::ptrdiff_t>(first[d]) * strides[d];
+    return view;
   }
   /// Its elements lie one after the other in memory, in its order.
   constexpr bool is_contiguous() const {
@@ -77,13 +77,13 @@ constexpr strided_view<T, D> strided(T* first, std::size_t const (&extents)[D], 
 /// An array that lies one row after the other: row_major(p, {rows, columns}).
 template <class T, std::size_t D>
 constexpr strided_view<T, D> row_major(T* first, std::size_t const (&extents)[D]) {
-  strided_view<T, D> its{first, std::to_array(extents), {}};
+  strided_view<T, D> view{first, std::to_array(extents), {}};
   std::ptrdiff_t next = 1;
   for (std::size_t d = D; d-- > 0;) {
-    its.strides[d] = next;
+    view.strides[d] = next;
     next *= static_cast<std::ptrdiff_t>(extents[d]);
   }
-  return its;
+  return view;
 }
 
 }  // namespace by_name
@@ -97,33 +97,33 @@ inline constexpr bool is_strided_view<strided_view<T, D>> = true;
 
 // std::mdspan and its reference implementation.
 template <class View>
-concept like_mdspan = requires(View const& its) {
-  its.data_handle()[0];
-  its.mapping().stride(std::size_t{});
-  its.extents().extent(std::size_t{});
+concept like_mdspan = requires(View const& x) {
+  x.data_handle()[0];
+  x.mapping().stride(std::size_t{});
+  x.extents().extent(std::size_t{});
   { std::remove_cvref_t<View>::rank() } -> std::convertible_to<std::size_t>;
 };
 // Kokkos::View, whose rank is a constant.
 template <class View>
-concept like_kokkos = requires(View const& its) {
-  its.data()[0];
-  its.extent(0);
-  its.stride(0);
+concept like_kokkos = requires(View const& x) {
+  x.data()[0];
+  x.extent(0);
+  x.stride(0);
   static_cast<std::size_t>(std::remove_cvref_t<View>::rank);
 };
 // Eigen's matrices, maps and blocks.
 template <class View>
-concept like_eigen = requires(View const& its) {
-  its.data()[0];
-  { its.rows() } -> std::integral;
-  { its.cols() } -> std::integral;
-  its.rowStride(), its.colStride();
+concept like_eigen = requires(View const& x) {
+  x.data()[0];
+  { x.rows() } -> std::integral;
+  { x.cols() } -> std::integral;
+  x.rowStride(), x.colStride();
 };
 // boost::multi_array, multi_array_ref and views of them.
 template <class View>
-concept like_multi_array = requires(View const& its) {
-  its.origin()[0];
-  its.shape()[0], its.strides()[0], its.index_bases()[0];
+concept like_multi_array = requires(View const& x) {
+  x.origin()[0];
+  x.shape()[0], x.strides()[0], x.index_bases()[0];
   static_cast<std::size_t>(std::remove_cvref_t<View>::dimensionality);
 };
 
@@ -134,34 +134,34 @@ concept view_of_elements = is_strided_view<std::remove_cvref_t<View>> || like_md
 
 template <std::size_t D, class T, class Extent, class Stride>
 constexpr strided_view<T, D> made_view(T* data, Extent extent, Stride stride) {
-  strided_view<T, D> its{data, {}, {}};
+  strided_view<T, D> view{data, {}, {}};
   for (std::size_t d = 0; d < D; ++d) {
-    its.extents[d] = static_cast<std::size_t>(extent(d));
-    its.strides[d] = static_cast<std::ptrdiff_t>(stride(d));
+    view.extents[d] = static_cast<std::size_t>(extent(d));
+    view.strides[d] = static_cast<std::ptrdiff_t>(stride(d));
   }
-  return its;
+  return view;
 }
 
 /// As pointer, extents and strides.
 template <view_of_elements View>
-constexpr auto view_of(View&& its) {
+constexpr auto view_of(View&& view) {
   using type = std::remove_cvref_t<View>;
   if constexpr (is_strided_view<type>) {
-    return its;
+    return view;
   } else if constexpr (like_mdspan<View>) {
-    return made_view<type::rank()>(&its.data_handle()[0], [&](auto d) { return its.extents().extent(d); },
-                                   [&](auto d) { return its.mapping().stride(d); });
+    return made_view<type::rank()>(&view.data_handle()[0], [&](auto d) { return view.extents().extent(d); },
+                                   [&](auto d) { return view.mapping().stride(d); });
   } else if constexpr (like_multi_array<View>) {
-    auto first = its.origin();
-    for (std::size_t d = 0; d < type::dimensionality; ++d) first += its.index_bases()[d] * its.strides()[d];
-    return made_view<type::dimensionality>(first, [&](auto d) { return its.shape()[d]; },
-                                           [&](auto d) { return its.strides()[d]; });
+    auto first = view.origin();
+    for (std::size_t d = 0; d < type::dimensionality; ++d) first += view.index_bases()[d] * view.strides()[d];
+    return made_view<type::dimensionality>(first, [&](auto d) { return view.shape()[d]; },
+                                           [&](auto d) { return view.strides()[d]; });
   } else if constexpr (like_eigen<View>) {
-    return made_view<2>(its.data(), [&](auto d) { return d == 0 ? its.rows() : its.cols(); },
-                        [&](auto d) { return d == 0 ? its.rowStride() : its.colStride(); });
+    return made_view<2>(view.data(), [&](auto d) { return d == 0 ? view.rows() : view.cols(); },
+                        [&](auto d) { return d == 0 ? view.rowStride() : view.colStride(); });
   } else {
-    return made_view<static_cast<std::size_t>(type::rank)>(its.data(), [&](auto d) { return its.extent(d); },
-                                                           [&](auto d) { return its.stride(d); });
+    return made_view<static_cast<std::size_t>(type::rank)>(view.data(), [&](auto d) { return view.extent(d); },
+                                                           [&](auto d) { return view.stride(d); });
   }
 }
 
@@ -175,16 +175,16 @@ struct merged_axes {
   std::array<std::ptrdiff_t, most> strides{};
 
   template <std::size_t D>
-  explicit merged_axes(strided_view<T, D> const& its) : data(its.data) {
+  explicit merged_axes(strided_view<T, D> const& view) : data(view.data) {
     static_assert(D <= most, "colligo: a view has at most 8 dimensions");
     for (std::size_t d = 0; d < D; ++d) {
-      if (its.extents[d] == 1) continue;
-      auto const n = static_cast<std::ptrdiff_t>(its.extents[d]);
-      if (axes != 0 && strides[axes - 1] == its.strides[d] * n) {
-        extents[axes - 1] *= its.extents[d];
-        strides[axes - 1] = its.strides[d];
+      if (view.extents[d] == 1) continue;
+      auto const n = static_cast<std::ptrdiff_t>(view.extents[d]);
+      if (axes != 0 && strides[axes - 1] == view.strides[d] * n) {
+        extents[axes - 1] *= view.extents[d];
+        strides[axes - 1] = view.strides[d];
       } else {
-        extents[axes] = its.extents[d], strides[axes++] = its.strides[d];
+        extents[axes] = view.extents[d], strides[axes++] = view.strides[d];
       }
     }
     if (axes == 0) extents[0] = 1, strides[0] = 1, axes = 1;
@@ -195,61 +195,61 @@ inline constexpr std::size_t tile = 16;   // rows and columns: both sides' lines
 
 
 template <class T, class Line>
-void for_each_line(merged_axes<T> const& its, std::size_t axis, T* first, std::size_t at, Line& line) {
-  std::size_t const last = its.axes - 1, n = its.extents[axis];
-  std::ptrdiff_t const stride = its.strides[axis];
+void for_each_line(merged_axes<T> const& merged, std::size_t axis, T* first, std::size_t at, Line& line) {
+  std::size_t const last = merged.axes - 1, n = merged.extents[axis];
+  std::ptrdiff_t const stride = merged.strides[axis];
   if (axis == last) return line(first, n, stride, at);
   std::size_t inner = 1;
-  for (std::size_t d = axis + 1; d <= last; ++d) inner *= its.extents[d];
+  for (std::size_t d = axis + 1; d <= last; ++d) inner *= merged.extents[d];
   auto const length = [](std::ptrdiff_t of) { return of < 0 ? -of : of; };
-  if (axis + 1 == last && length(its.strides[last]) > length(stride)) {   // a transpose, in tiles
-    std::size_t const columns = its.extents[last];
+  if (axis + 1 == last && length(merged.strides[last]) > length(stride)) {   // a transpose, in tiles
+    std::size_t const columns = merged.extents[last];
     for (std::size_t column = 0; column < columns; column += tile)
       for (std::size_t row = 0; row < n; row += tile)
         for (std::size_t r = row; r < std::min(n, row + tile); ++r)
           line(first + static_cast<std::ptrdiff_t>(r) * stride +
-                   static_cast<std::ptrdiff_t>(column) * its.strides[last],
-               std::min(tile, columns - column), its.strides[last], at + r * inner + column);
+                   static_cast<std::ptrdiff_t>(column) * merged.strides[last],
+               std::min(tile, columns - column), merged.strides[last], at + r * inner + column);
     return;
   }
   for (std::size_t i = 0; i < n; ++i)
-    for_each_line(its, axis + 1, first + static_cast<std::ptrdiff_t>(i) * stride, at + i * inner, line);
+    for_each_line(merged, axis + 1, first + static_cast<std::ptrdiff_t>(i) * stride, at + i * inner, line);
 }
 
 /// Copies the elements of a view, in its order, to adjacent ones.
 template <class T, std::size_t D, class To>
 void pack(strided_view<T, D> const& from, To* to) {
   if (from.size() == 0) return;
-  merged_axes<T> const its(from);
+  merged_axes<T> const merged(from);
   auto line = [to](T* first, std::size_t n, std::ptrdiff_t stride, std::size_t at) {
     To* next = to + at;
     if (stride == 1) std::copy_n(first, n, next);
     else
       for (; n != 0; --n, first += stride) *next++ = *first;
   };
-  for_each_line(its, 0, its.data, 0, line);
+  for_each_line(merged, 0, merged.data, 0, line);
 }
 /// The other way.
 template <class From, class T, std::size_t D>
 void unpack(From const* from, strided_view<T, D> const& to) {
   if (to.size() == 0) return;
-  merged_axes<T> const its(to);
+  merged_axes<T> const merged(to);
   auto line = [from](T* first, std::size_t n, std::ptrdiff_t stride, std::size_t at) {
     From const* next = from + at;
     if (stride == 1) std::copy_n(next, n, first);
     else
       for (; n != 0; --n, first += stride) *first = *next++;
   };
-  for_each_line(its, 0, its.data, 0, line);
+  for_each_line(merged, 0, merged.data, 0, line);
 }
 
 /// "elements overlap along axis 1", for an output; empty if none do.
 template <class T, std::size_t D>
-std::string why_not_written(strided_view<T, D> const& its) {
-  std::size_t const axis = its.overlapping_axis();
+std::string why_not_written(strided_view<T, D> const& view) {
+  std::size_t const axis = view.overlapping_axis();
   return axis == D ? std::string()
                    : concat({"elements of the output overlap along axis ", axis, ", whose stride is ",
-                             std::to_string(its.strides[axis])});
+                             std::to_string(view.strides[axis])});
 }
 
 }  // namespace detail

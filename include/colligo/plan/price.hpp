@@ -22,12 +22,12 @@ struct seconds_clock : own_ways {
   machine m;
   double bytes_per_element;
   constexpr seconds_clock(machine const& of, double per_element) : m(of), bytes_per_element(per_element) {}
-  constexpr double transfer(message const& its, bool both_ways, bool further) const {
-    double const bytes = static_cast<double>(its.sent.elements.size()) * bytes_per_element;
+  constexpr double transfer(message const& message, bool both_ways, bool further) const {
+    double const bytes = static_cast<double>(message.sent.elements.size()) * bytes_per_element;
     return both_ways ? m.exchange(bytes, further) : m.one_way(bytes, further);
   }
   constexpr double combine(std::size_t n) const { return m.combine(static_cast<double>(n) * bytes_per_element); }
-  constexpr double alone(own_work const& its) const { return m.alone(its, bytes_per_element); }
+  constexpr double alone(own_work const& work) const { return m.alone(work, bytes_per_element); }
 };
 
 // The costs of each distance. A group of ranks shares `ways` links out and as many in. A message occupies a link out of
@@ -39,26 +39,27 @@ class clock_by_level : public seconds_clock {
   clock_by_level(machine const& of, double per_element, Nest const& levels)
       : seconds_clock(of, per_element), levels_(&levels) {}
 
-  machine const& between(message const& its) const { return m.at(levels_->how_far(its.from, its.to)); }
-  double transfer(message const& its, bool both_ways, bool further) const {
-    return seconds_clock(between(its), bytes_per_element).transfer(its, both_ways, further);
+  machine const& between(message const& message) const { return m.at(levels_->how_far(message.from, message.to)); }
+  double transfer(message const& message, bool both_ways, bool further) const {
+    return seconds_clock(between(message), bytes_per_element).transfer(message, both_ways, further);
   }
-  bool fetches(message const& its) const { return between(its).fetched; }
-  double free_at(message const& its) {
-    return between(its).ways == 0 ? 0 : std::max(*first_free(its, true), *first_free(its, false));
+  bool fetches(message const& message) const { return between(message).fetched; }
+  double free_at(message const& message) {
+    return between(message).ways == 0 ? 0 : std::max(*first_free(message, true), *first_free(message, false));
   }
-  void take(message const& its, double start) {
-    if (between(its).ways == 0) return;
-    double const busy = transfer(its, true, true) - (fetches(its) ? between(its).alpha_further() : 0);
-    for (bool const out : {true, false}) *first_free(its, out) = start + busy;
+  void take(message const& message, double start) {
+    if (between(message).ways == 0) return;
+    double const busy = transfer(message, true, true) - (fetches(message) ? between(message).alpha_further() : 0);
+    for (bool const out : {true, false}) *first_free(message, out) = start + busy;
   }
 
  private:
-  std::vector<double>::iterator first_free(message const& its, bool out) {
-    distance const far = levels_->how_far(its.from, its.to);
-    auto const group = levels_->group_at(levels_->level_within(far), levels_->place_of(out ? its.from : its.to));
+  std::vector<double>::iterator first_free(message const& message, bool out) {
+    distance const far = levels_->how_far(message.from, message.to);
+    auto const group =
+        levels_->group_at(levels_->level_within(far), levels_->place_of(out ? message.from : message.to));
     auto& ways = free_[{group.first, far, out}];
-    ways.resize(static_cast<std::size_t>(between(its).ways));
+    ways.resize(static_cast<std::size_t>(between(message).ways));
     return std::min_element(ways.begin(), ways.end());
   }
 

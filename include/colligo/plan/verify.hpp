@@ -24,8 +24,8 @@ COLLIGO_CONSTEXPR void schedule::verify_step(int r, step const& operands) const 
     operand const& a = operands[i];
     if (a.peer < 0 || a.peer >= size()) fail(r, "names rank " + std::to_string(a.peer) + ", which does not exist");
     if (a.peer == r) fail(r, "sends to itself");
-    for (range const its : {a.elements.head, a.elements.tail})
-      if (its.first > its.last || its.last > n_ + scratch_) fail(r, "names elements outside of the vector");
+    for (range const part : {a.elements.head, a.elements.tail})
+      if (part.first > part.last || part.last > n_ + scratch_) fail(r, "names elements outside of the vector");
     bool const grouped = i > 0 && a.folds() && operands[i - 1].folds() && a.elements == operands[i - 1].elements;
     if (grouped && a.peer < operands[i - 1].peer)
       fail(r, "folds into one range from ranks that are not listed in ascending order (law 2)");

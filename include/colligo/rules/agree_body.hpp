@@ -75,30 +75,30 @@ struct compare_calls {
 };
 
 // "8 double (64 bytes)"
-[[gnu::cold]] COLLIGO_BODY void describe_elements(call const& its, description& words) {
+[[gnu::cold]] COLLIGO_BODY void describe_elements(call const& call, description& words) {
   constexpr std::size_t type_shown = 120, counts_shown = 100;   // characters
-  if (its.what == collective::all_to_all_v || its.what == collective::exchange) {   // ranks have counts of their own
-    words.add_part(type_shown, [&] { words.add(its.of->name()); });
+  if (call.what == collective::all_to_all_v || call.what == collective::exchange) {   // ranks have counts of their own
+    words.add_part(type_shown, [&] { words.add(call.of->name()); });
     words.add(" (");
-    words.add(its.of->size);
+    words.add(call.of->size);
     return words.add(" bytes each)");
   }
-  bool const even = has_blocks(its.what) && !has_counts(its.what);
-  std::size_t const n = even ? its.vector[0].size() : its.vector.whole.size();
-  if (has_counts(its.what)) {
+  bool const even = has_blocks(call.what) && !has_counts(call.what);
+  std::size_t const n = even ? call.vector[0].size() : call.vector.whole.size();
+  if (has_counts(call.what)) {
     words.add_part(counts_shown, [&] {
-      for (int r = 0; r < its.vector.parts; ++r) {
+      for (int r = 0; r < call.vector.parts; ++r) {
         if (r != 0) words.add(", ");
-        words.add(its.vector[r].size());
+        words.add(call.vector[r].size());
       }
     });
   } else {
     words.add(n);
   }
   words.add(" ");
-  words.add_part(type_shown, [&] { words.add(its.of->name()); });
+  words.add_part(type_shown, [&] { words.add(call.of->name()); });
   words.add(" (");
-  words.add(its.of->bytes(n));   // types of the same name may differ in size
+  words.add(call.of->bytes(n));   // types of the same name may differ in size
   words.add(even ? " bytes) a rank" : " bytes)");
 }
 
@@ -118,29 +118,29 @@ struct compare_calls {
 }
 
 // "reduce of 8 double (64 bytes) with root 1, binary_tree, std::plus<void>"
-[[gnu::cold]] COLLIGO_BODY description described(call const& its, choice const& by, call_form form) {
+[[gnu::cold]] COLLIGO_BODY description described(call const& call, choice const& by, call_form form) {
   constexpr std::size_t functor_shown = 120, details_shown = 200;   // characters
   description words;
   if (form == call_form::request) words.add("i");
-  words.add(name_of(its.what));
+  words.add(name_of(call.what));
   if (form == call_form::persistent) words.add("_init");
-  if (its.what != collective::barrier) {
+  if (call.what != collective::barrier) {
     words.add(" of ");
-    describe_elements(its, words);
+    describe_elements(call, words);
   }
-  if (has_root(its.what)) {
+  if (has_root(call.what)) {
     words.add(" with root ");
-    words.add(static_cast<std::size_t>(its.root));
+    words.add(static_cast<std::size_t>(call.root));
   }
   words.add(", ");
   describe_algorithm(by, words);
-  if (combines(its.what)) {
+  if (combines(call.what)) {
     words.add(", ");
-    words.add_part(functor_shown, [&] { words.add(its.of->functor_name()); });
+    words.add_part(functor_shown, [&] { words.add(call.of->functor_name()); });
   }
-  if (its.of->details) {
+  if (call.of->details) {
     words.add(": ");
-    words.add_part(details_shown, [&] { words.add(its.of->details(its.op)); });
+    words.add_part(details_shown, [&] { words.add(call.of->details(call.op)); });
   }
   return words;
 }
@@ -151,10 +151,10 @@ struct compare_calls {
   auto const is_same = [](description const& a, description const& b) {
     return a.hash() == b.hash() && a.is_refusal == b.is_refusal;
   };
-  auto const ranks_that_call = [&](description const& its) {
+  auto const ranks_that_call = [&](description const& wanted) {
     small_vector<int> ranks;
     for (std::size_t r = 0; r < all.size(); ++r)
-      if (is_same(all[r], its)) ranks.push_back(static_cast<int>(r));
+      if (is_same(all[r], wanted)) ranks.push_back(static_cast<int>(r));
     return ranks;
   };
   small_vector<std::size_t> calls, frequent;   // by the lowest ranks that make them; how many do
@@ -168,15 +168,15 @@ struct compare_calls {
   for (std::size_t shown = 0; shown < calls.size(); ++shown) {
     if (shown == most) return concat({words, "; and ", calls.size() - most, " more"});
     auto const next = std::min_element(frequent.begin(), frequent.end());
-    description const& its = all[calls[static_cast<std::size_t>(next - frequent.begin())]];
+    description const& one = all[calls[static_cast<std::size_t>(next - frequent.begin())]];
     *next = all.size() + 1;   // listed
-    small_vector<int> const ranks = ranks_that_call(its);
-    words += concat({shown == 0 ? "" : "; ", ranks_text(ranks), its.is_refusal ? " refuse" : " call",
-                       ranks.size() == 1 ? "s" : "", its.is_refusal ? ": " : " ", its.text()});
+    small_vector<int> const ranks = ranks_that_call(one);
+    words += concat({shown == 0 ? "" : "; ", ranks_text(ranks), one.is_refusal ? " refuse" : " call",
+                       ranks.size() == 1 ? "s" : "", one.is_refusal ? ": " : " ", one.text()});
     bool const is_unclear = is_any(all, [&](description const& other) {
-      return other.text() == its.text() && !is_same(other, its);
+      return other.text() == one.text() && !is_same(other, one);
     });
-    if (is_unclear) words += concat({" [", its.hash(), "]"});   // they differ in characters that are not shown
+    if (is_unclear) words += concat({" [", one.hash(), "]"});   // they differ in characters that are not shown
   }
   return words;
 }
@@ -193,9 +193,10 @@ struct compare_calls {
   if (!mine.is_refusal) throw mismatch_error(difference_text(theirs));
 }
 
-[[gnu::cold]] COLLIGO_BODY void agree_on(communicator_state& state, call const& its, choice const& by, call_form form) {
+[[gnu::cold]] COLLIGO_BODY void agree_on(communicator_state& state, call const& call, choice const& by,
+                                         call_form form) {
   if (state.size() == 1) return;
-  compare_with_others(state, described(its, by, form));
+  compare_with_others(state, described(call, by, form));
 }
 
 [[gnu::cold]] COLLIGO_BODY void report_refusal(communicator_state& state, bool checked, std::string_view why) {

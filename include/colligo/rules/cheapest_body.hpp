@@ -18,20 +18,20 @@ inline double best_block_of(double bytes, int depth, double alpha, double per_by
 
 // The quantities of a decision.
 struct costs {
-  situation const& its;
+  situation const& given;
   machine const& m;
   int p;
   double bytes, startup_bytes;   // of the vector; that take as long to send as a start-up
   bool in_memory;                // many ranks share memory
 
   explicit costs(situation const& s)
-      : its(s), m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta),
+      : given(s), m(s.network), p(s.p()), bytes(static_cast<double>(s.bytes())), startup_bytes(m.alpha / m.beta),
         in_memory(s.on_many_cores()) {}
 
   /// The time of a rank's own work.
   template <class Policy>
   double alone(Policy const& policy) const {
-    return m.alone(work_of(policy, its.vector, its.element_size), static_cast<double>(its.element_size));
+    return m.alone(work_of(policy, given.vector, given.element_size), static_cast<double>(given.element_size));
   }
   /// Start-ups of messages to several ranks overlap so much that it pays to send several at a time.
   bool overlaps() const { return m.f_further < 0.5; }
@@ -49,8 +49,8 @@ struct costs {
   /// arrive, and two or three arrive at a time.
   double reads_of_all(double bytes_of_each) const {
     double all = m.alpha + (p - 1) * 50e-9;
-    if (!its.levels) return all + (p - 1) * bytes_of_each * m.beta;
-    hierarchy const& levels = *its.levels;
+    if (!given.levels) return all + (p - 1) * bytes_of_each * m.beta;
+    hierarchy const& levels = *given.levels;
     for (int level = 0; level < levels.levels(); ++level)
       all += (levels.largest(level) - levels.largest(level - 1)) * bytes_of_each * m.at(levels.how_far(level)).beta;
     return all;
@@ -109,8 +109,8 @@ class cheapest {
   }
   // Considers an algorithm of that price. Out of line: bytes of a choice beyond the knobs are indeterminate, and g++
   // would warn of copying them.
-  [[gnu::noinline]] cheapest& at(double price, choice const& its, bool possible = true) {
-    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = its;
+  [[gnu::noinline]] cheapest& at(double price, choice const& chosen, bool possible = true) {
+    if (possible && price < least_ * (1 - 1e-9)) least_ = price, take_ = chosen;
     return *this;
   }
   /// Halving and doubling, whole or after fewer halvings.
@@ -140,7 +140,7 @@ class cheapest {
   /// hillis_steele in one round, in two and so on. Between hosts all ranks of a host send to other hosts at once.
   cheapest& among_radices(bool possible) {
     if (!possible) return *this;
-    situation const& s = of_.its;
+    situation const& s = of_.given;
     machine const at = s.hosts ? sharing_its_link(s, of_.m.at(distance::network)) : of_.m;
     for (int rounds = 1;; ++rounds) {
       auto const radix = static_cast<std::size_t>(std::ceil(std::pow(of_.p, 1. / rounds) - 1e-9));
@@ -171,7 +171,7 @@ inline double longest_block(situation const& s) {
 }
 // Whether it matters that blocks have different lengths.
 inline bool is_uneven(costs const& of) {
-  return of.its.vector.offsets && of.p * longest_block(of.its) - of.bytes >= 2 * of.startup_bytes;
+  return of.given.vector.offsets && of.p * longest_block(of.given) - of.bytes >= 2 * of.startup_bytes;
 }
 
 /// How many times as long a leader's bytes take: one rank alone does not fill its host's link to the network.
@@ -182,7 +182,7 @@ inline constexpr double alone_on_the_link = 1.4;
 template <collective C>
 cheapest<C> among_levels(costs const& of) {
   using enum collective;
-  situation const& s = of.its;
+  situation const& s = of.given;
   cheapest<C> all(of);
   std::array<machine, distances> of_leader;
   std::copy_n(of.m.levels, of_leader.size(), of_leader.begin());
@@ -192,7 +192,7 @@ cheapest<C> among_levels(costs const& of) {
         of.m.at(s.levels->how_far(s.levels->level_within(distance::network)));
   machine leader = of.m;
   leader.levels = of_leader.data();
-  auto const keeps_order = [&s](hierarchy const& its) { return !combines(C) || s.commutes || its.consecutive(); };
+  auto const keeps_order = [&s](hierarchy const& groups) { return !combines(C) || s.commutes || groups.consecutive(); };
   if constexpr (C == all_reduce || C == reduce || C == broadcast)
     if (s.hosts && keeps_order(*s.hosts)) {
       all.among_on(leader, hierarchical<>{.by_host = s.hosts});

@@ -20,7 +20,7 @@ namespace detail {
 template <collective C> requires(C == collective::all_reduce)
 choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
-  situation const& s = of.its;
+  situation const& s = of.given;
   bool const even = s.power_of_two();
   return all.among(recursive_doubling{})
       .among(grouped_doubling{})
@@ -39,13 +39,13 @@ choice choose_by_formula(cheapest<C> all) {
   auto const chain = of.in_best_blocks<pipelined_chain>(of.p - 2, per_byte);
   return all.among(binary_tree{})
       .among_knomials()
-      .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), of.its.commutes)
-      .among_circulants(of.its.commutes)
-      .among(chained_halving{}, !of.its.commutes)
-      .among(halving_doubling{}, !of.its.commutes)
-      .among(binary_blocks{}, !of.its.commutes)
-      .among(direct{}, !of.its.commutes && of.p <= few_for_direct, sharing_links)
-      .at(of.pipelined(of.p - 2, per_byte), chain, !of.its.commutes);
+      .among(of.in_best_blocks<pipelined_circulant>(ceil_lg(of.p) - 1, per_byte), of.given.commutes)
+      .among_circulants(of.given.commutes)
+      .among(chained_halving{}, !of.given.commutes)
+      .among(halving_doubling{}, !of.given.commutes)
+      .among(binary_blocks{}, !of.given.commutes)
+      .among(direct{}, !of.given.commutes && of.p <= few_for_direct, sharing_links)
+      .at(of.pipelined(of.p - 2, per_byte), chain, !of.given.commutes);
 }
 
 template <collective C> requires(C == collective::broadcast)
@@ -64,7 +64,7 @@ template <collective C> requires(C == collective::all_gather)
 choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   return all.among(ring{}, of.bytes / of.p >= 256 * 1024, 1 / 1.02)
-      .among(recursive_doubling{}, of.its.power_of_two() && !of.overlaps())
+      .among(recursive_doubling{}, of.given.power_of_two() && !of.overlaps())
       .among_circulants()
       .among_exchanges();
 }
@@ -74,7 +74,7 @@ choice choose_by_formula(cheapest<C> all) {
 template <collective C>
 cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
   costs const& of = all.of();
-  situation const& s = of.its;
+  situation const& s = of.given;
   circulant_volume const volume(s.vector, s.element_size);
   all.at(volume.time(of.m.alpha, per_byte, 1), circulant{});
   if (are_not_cut(s.vector, s.element_size, of.m.alpha, per_byte)) return all;
@@ -96,40 +96,40 @@ cheapest<C>& among_segments(cheapest<C>& all, double per_byte) {
 template <collective C> requires(C == collective::all_gatherv)
 choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
-  situation const& s = of.its;
+  situation const& s = of.given;
   if (!is_uneven(of)) return all.among_circulants().among_exchanges();
-  uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m};
-  among_segments(all, of.m.beta).at(its.halvings(), recursive_doubling{}, s.power_of_two());
+  uneven_blocks<> const uneven{s.vector, static_cast<double>(s.element_size), of.m};
+  among_segments(all, of.m.beta).at(uneven.halvings(), recursive_doubling{}, s.power_of_two());
   // The ring of segments saves the circulant's copies, but takes the time to fill the ring.
   if (of.p * of.m.alpha > all.least()) return all;
   pipelined_ring const ring{.block = static_cast<std::size_t>(best_block(s.vector, s.element_size, of.m))};
-  return all.at(its.ring_of_segments(static_cast<double>(ring.block)) + of.alone(
-                    make_policy<collective::all_gatherv, pipelined_ring, std::byte, any_functor>(ring)), ring);
+  return all.at(uneven.ring_of_segments(static_cast<double>(ring.block)) + of.alone(
+                       make_policy<collective::all_gatherv, pipelined_ring, std::byte, any_functor>(ring)), ring);
 }
 
 template <collective C>
 choice choose_uneven_reduce_scatter(cheapest<C> all) {
   costs const& of = all.of();
-  situation const& s = of.its;
-  uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m, of.m.gamma};
+  situation const& s = of.given;
+  uneven_blocks<> const uneven{s.vector, static_cast<double>(s.element_size), of.m, of.m.gamma};
   if (s.commutes) {
-    among_segments(all, of.m.beta + of.m.gamma).at(its.halvings(), recursive_halving{}, s.power_of_two());
+    among_segments(all, of.m.beta + of.m.gamma).at(uneven.halvings(), recursive_halving{}, s.power_of_two());
   } else {
-    all.at(its.halving_and_swap(), halving_doubling{}).at(its.chained(), chained_halving{});
-    all.at(sharing_links * its.exchanges(), direct{}, of.p <= few_for_direct);
+    all.at(uneven.halving_and_swap(), halving_doubling{}).at(uneven.chained(), chained_halving{});
+    all.at(sharing_links * uneven.exchanges(), direct{}, of.p <= few_for_direct);
   }
   own_work const copies = sorted_halving::reduce_scatter<std::byte, any_functor>::work(s.vector, s.element_size);
-  if (its.sorted_may_take(copies, all.least())) all.at(its.sorted(copies), sorted_halving{});
+  if (uneven.sorted_may_take(copies, all.least())) all.at(uneven.sorted(copies), sorted_halving{});
   return all;
 }
 
 template <collective C> requires(C == collective::reduce_scatter || C == collective::reduce_scatter_block)
 choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
-  bool const commutes = of.its.commutes;
-  if (commutes ? is_uneven(of) : of.its.vector.offsets && of.p * longest_block(of.its) > 1.2 * of.bytes)
+  bool const commutes = of.given.commutes;
+  if (commutes ? is_uneven(of) : of.given.vector.offsets && of.p * longest_block(of.given) > 1.2 * of.bytes)
     return choose_uneven_reduce_scatter(all);
-  return all.among(recursive_halving{}, commutes && of.its.power_of_two() && !of.overlaps())
+  return all.among(recursive_halving{}, commutes && of.given.power_of_two() && !of.overlaps())
       .among_circulants(commutes)
       .among(chained_halving{}, !commutes)
       .among(sorted_halving{}, !commutes)
@@ -140,19 +140,19 @@ choice choose_by_formula(cheapest<C> all) {
 template <collective C> requires(has_root(C) && has_blocks(C))
 choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
-  situation const& s = of.its;
+  situation const& s = of.given;
   if (of.in_memory) return all.at(of.reads_of_all(of.bytes / of.p), linear{});   // every block is sent once
   bool const to_one = C == collective::gather || C == collective::gatherv;
   if (of.overlaps())
     return all.among(binary_tree{}).among(linear{}, !to_one || of.p <= few_for_direct);
   if (!s.vector.offsets) return binary_tree{};
-  uneven_blocks<> const its{s.vector, static_cast<double>(s.element_size), of.m};
-  double const tree = its.tree_at_most(), start_up = of.m.alpha_uni();
+  uneven_blocks<> const uneven{s.vector, static_cast<double>(s.element_size), of.m};
+  double const tree = uneven.tree_at_most(), start_up = of.m.alpha_uni();
   auto const from = [&](double messages) { return (messages - 1) * start_up; };   // at least, to the root alone
   if (tree <= 1.05 * ceil_lg(of.p) * start_up || tree <= from(of.bytes / std::max(1.0, longest_block(s))) ||
       tree <= from(static_cast<double>(s.vector.count_longer(0))))
     return binary_tree{};
-  return its.star(s.root) < its.tree(s.root) ? choice{linear{}} : binary_tree{};
+  return uneven.star(s.root) < uneven.tree(s.root) ? choice{linear{}} : binary_tree{};
 }
 
 // Blocks go straight to their ranks, or together with others in fewer messages.
@@ -165,10 +165,10 @@ choice choose_by_formula(cheapest<C> all) {
       std::clamp((1 << 20) * of.p / std::max(1.0, of.bytes), 1. * few_for_direct, 4. * few_for_direct);
   // Ranks of a host share its link whatever they do. Other sites are farther away than prices say: blocks go there
   // once, and do not wait for each other.
-  bool const has_sites = of.its.hosts && of.its.levels && of.its.levels->joins_hosts();
+  bool const has_sites = of.given.hosts && of.given.levels && of.given.levels->joins_hosts();
   return all.among(pairwise{}, !has_sites)
       .among(pairwise{.window = static_cast<std::size_t>(at_once)}, of.overlaps() || has_sites,
-             of.its.hosts ? 1 : sharing_links)
+             of.given.hosts ? 1 : sharing_links)
       .among(bruck{}, !has_sites)
       .among(bruck{.radix = 4}, !has_sites)
       .at(of.reads_of_all(of.bytes / of.p), direct{}, of.in_memory)
@@ -190,22 +190,22 @@ inline double cost_of_some_pairs(costs const& of, std::size_t messages, double b
 template <collective C> requires(C == collective::all_to_all_v)
 choice choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
-  exchange_lengths const& its = of.its.exchanged;
+  exchange_lengths const& lengths = of.given.exchanged;
   if (of.in_memory) return direct{};
-  bool const agreed = its.longest != 0;
-  std::size_t const messages = its.messages != 0 ? its.messages : static_cast<std::size_t>(of.p - 1);
-  auto const bytes = [&](std::size_t n) { return static_cast<double>(n * of.its.element_size); };
-  double const usual_bytes = static_cast<double>(messages - std::min(messages, its.longer)) * bytes(its.usual);
-  double const longer = static_cast<double>(its.longer);
-  double const straight = agreed ? cost_of_some_pairs(of, messages, usual_bytes + longer * bytes(its.longest))
+  bool const agreed = lengths.longest != 0;
+  std::size_t const messages = lengths.messages != 0 ? lengths.messages : static_cast<std::size_t>(of.p - 1);
+  auto const bytes = [&](std::size_t n) { return static_cast<double>(n * of.given.element_size); };
+  double const usual_bytes = static_cast<double>(messages - std::min(messages, lengths.longer)) * bytes(lengths.usual);
+  double const longer = static_cast<double>(lengths.longer);
+  double const straight = agreed ? cost_of_some_pairs(of, messages, usual_bytes + longer * bytes(lengths.longest))
                                  : cost_of_pairs(of.m, of.p, 1, 8);
-  double const asking = agreed ? 0 : ceil_lg(of.p) * of.m.exchange(sizeof its);   // later it has been paid
-  for (std::size_t const padded : {its.longest, its.usual}) {
+  double const asking = agreed ? 0 : ceil_lg(of.p) * of.m.exchange(sizeof lengths);   // later it has been paid
+  for (std::size_t const padded : {lengths.longest, lengths.usual}) {
     if (agreed && padded == 0) continue;
-    std::size_t const length = std::max<std::size_t>(1, padded) * of.its.element_size;
+    std::size_t const length = std::max<std::size_t>(1, padded) * of.given.element_size;
     blocks const heads{{0, static_cast<std::size_t>(of.p) * length}, of.p};
-    double const rests = padded == its.longest
-                             ? 0 : cost_of_some_pairs(of, its.longer, longer * bytes(its.longest - padded));
+    double const rests = padded == lengths.longest
+                             ? 0 : cost_of_some_pairs(of, lengths.longer, longer * bytes(lengths.longest - padded));
     for (std::size_t const radix : {std::size_t{2}, std::size_t{4}, static_cast<std::size_t>(std::sqrt(of.p))}) {
       padded_bruck const in_bytes{.radix = radix, .longest = length};
       auto const policy = make_policy<collective::all_to_all_v, padded_bruck, std::byte, any_functor>(in_bytes);

@@ -19,12 +19,12 @@ namespace detail {
 
 /// Calls f(tag) for the tag that it holds, one of the library's.
 template <class F>
-auto with_tag(choice const& its, F f) {
+auto with_tag(choice const& chosen, F f) {
   using result = decltype(f(binary_tree{}));
   return [&]<class... Tags>(list_of_tags<Tags...>) {
     static constexpr std::array<result (*)(void const*, F&), catalogue_size> calls{
         [](void const* tag, F& g) -> result { return g(*static_cast<Tags const*>(tag)); }...};
-    return calls[its.index()](its.tag(), f);
+    return calls[chosen.index()](chosen.tag(), f);
   }(catalogue_of_tags{});
 }
 
@@ -33,7 +33,7 @@ inline constexpr auto names_in_catalogue = []<class... Tags>(list_of_tags<Tags..
 }(catalogue_of_tags{});
 
 /// One of the library's.
-inline std::string_view name_of(choice const& its) { return names_in_catalogue[its.index()]; }
+inline std::string_view name_of(choice const& chosen) { return names_in_catalogue[chosen.index()]; }
 
 }  // namespace detail
 }  // namespace colligo

@@ -65,22 +65,22 @@ inline void (*make_tree)(communicator_state const& state, collective c, file_set
                          tree& made) = nullptr;
 
 /// The choice of automatic, valid until the next choice for the same collective over the same state.
-choice const& by_rules(endpoint& state, call const& its, policies_of_collective policies);
+choice const& by_rules(endpoint& state, call const& call, policies_of_collective policies);
 /// The choice of a name, valid as long. A template, because units that compile it also compile trees.
 template <class Lazy = void>
-choice const& by_name(endpoint& state, call const& its, std::string_view name, policies_of_collective policies);
+choice const& by_name(endpoint& state, call const& call, std::string_view name, policies_of_collective policies);
 /// An algorithm of the catalogue, for the call's collective.
-choice as_chosen(endpoint& state, call const& its, choice const& chosen, policies_of_collective policies);
+choice as_chosen(endpoint& state, call const& call, choice const& chosen, policies_of_collective policies);
 
 /// Runs the call. If the choice is impossible, throws on all ranks before anything is written.
-void run_call(endpoint& state, call const& its, choice const& by);
+void run_call(endpoint& state, call const& call, choice const& by);
 /// by_rules() and run_call() at once.
-void run_by_rules(endpoint& state, call const& its, policies_of_collective policies);
+void run_by_rules(endpoint& state, call const& call, policies_of_collective policies);
 /// Makes a request for the call, not yet started.
-owned_running prepare_call(endpoint& state, call const& its, choice const& by, owner<owned_by_request> owned,
+owned_running prepare_call(endpoint& state, call const& asked, choice const& by, owner<owned_by_request> owned,
                            bool persistent);
 
-/// A tag that decides in the call, `decide<C, T, Op>(state, its, policies)`, and checks at compile time,
+/// A tag that decides in the call, `decide<C, T, Op>(state, call, policies)`, and checks at compile time,
 /// `check<C, T, Op, Comm>()`.
 template <class Tag>
 concept decides_itself = requires { requires Tag::decides_itself; };
@@ -124,13 +124,13 @@ choice pinned(Tag const& tag) {
 
 /// The choice of an algorithm for a call. accepted::decide() in call_arguments.hpp has checked it.
 template <collective C, class T, class Op, class Algorithm>
-decltype(auto) decide(endpoint& state, call const& its, Algorithm const& algorithm) {
-  if constexpr (std::is_same_v<Algorithm, automatic>) return by_rules(state, its, &policy_table_of<C>);
+decltype(auto) decide(endpoint& state, call const& call, Algorithm const& algorithm) {
+  if constexpr (std::is_same_v<Algorithm, automatic>) return by_rules(state, call, &policy_table_of<C>);
   else if constexpr (std::is_same_v<Algorithm, named>)
-    return by_name(state, its, algorithm.text(), &policy_table_of<C>);
-  else if constexpr (std::is_same_v<Algorithm, choice>) return as_chosen(state, its, algorithm, &policy_table_of<C>);
+    return by_name(state, call, algorithm.text(), &policy_table_of<C>);
+  else if constexpr (std::is_same_v<Algorithm, choice>) return as_chosen(state, call, algorithm, &policy_table_of<C>);
   else if constexpr (decides_itself<Algorithm>)
-    return algorithm.template decide<C, T, Op>(state, its, &policy_table_of<C>);
+    return algorithm.template decide<C, T, Op>(state, call, &policy_table_of<C>);
   else return pinned<C, Algorithm, T, Op>(algorithm);
 }
 

@@ -17,27 +17,27 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// An algorithm of the catalogue with its policy for this collective; null if it has none.
-inline choice bound(choice its, policy_table const& policies, decided_by who) {
-  its.policy = policies[its.index()];
-  its.who = who;
-  if (its.over == transport::best && its.policy)
-    its.over = its.policy->needs ? its.policy->needs(its.tag()) : its.policy->over;
-  return its;
+inline choice bound(choice chosen, policy_table const& policies, decided_by who) {
+  chosen.policy = policies[chosen.index()];
+  chosen.who = who;
+  if (chosen.over == transport::best && chosen.policy)
+    chosen.over = chosen.policy->needs ? chosen.policy->needs(chosen.tag()) : chosen.policy->over;
+  return chosen;
 }
 
 /// The situation of this call.
-inline situation situation_of(communicator_state& state, call const& its) {
-  shared_host* const memory = state.automatic_memory(*its.of);
-  element const& of = *its.of;
+inline situation situation_of(communicator_state& state, call const& call) {
+  shared_host* const memory = state.automatic_memory(*call.of);
+  element const& of = *call.of;
   bool const cores = memory && memory->whole() && memory->spins();
   bool const uses_levels = (cores || !state.levels_asked().empty()) && state.size() > situation::few_without_cache;
   hierarchy const* const hosts = kept_hierarchies<>::hosts_of(state);
   bool const apart = hosts && hosts->level_within(distance::network) >= 0;
-  return {.vector = its.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
+  return {.vector = call.vector, .element_size = of.size, .commutes = of.commutes, .exact = of.exact,
           .stable = state.stable_bits(), .shared = memory && memory->whole(),
           .cores = cores, .hosts = apart ? hosts : nullptr,
           .levels = apart || uses_levels ? &kept_hierarchies<>::levels_of(state) : nullptr,
-          .latencies = state.latencies(), .network = state.network(), .root = its.root};
+          .latencies = state.latencies(), .network = state.network(), .root = call.root};
 }
 
 }  // namespace colligo
@@ -57,26 +57,26 @@ inline void choose_now(collective c, policy_table const& policies, kept_choice& 
 }
 
 // Takes the environment's override, or else chooses by the rules or a table, and sets `rules` accordingly.
-inline void choose_first(communicator_state& state, call const& its, policy_table const& policies, kept_choice& kept) {
+inline void choose_first(communicator_state& state, call const& call, policy_table const& policies, kept_choice& kept) {
   kept.rules = false;
-  if (!kept.override_is_read) read_override(state, its.what, policies, kept);
-  if (!kept.override_text.empty() && takes_override(state, its, policies, kept)) return;
-  kept.known = situation_of(state, its);
+  if (!kept.override_is_read) read_override(state, call.what, policies, kept);
+  if (!kept.override_text.empty() && takes_override(state, call, policies, kept)) return;
+  kept.known = situation_of(state, call);
   kept.rules = true;
-  if (state.table_setting().is_set() && kept.measured_of != its.of) {
-    kept.measured = read_user_table(state, its, policies);
-    kept.measured_of = its.of;
+  if (state.table_setting().is_set() && kept.measured_of != call.of) {
+    kept.measured = read_user_table(state, call, policies);
+    kept.measured_of = call.of;
   }
-  choose_now(its.what, policies, kept);
+  choose_now(call.what, policies, kept);
 }
 
-inline choice const& latest_by_rules(communicator_state& state, call const& its, policies_of_collective policies) {
-  auto& kept = kept_choices::of(state, its.what);
-  decided_for const wanted(state, its);
-  if (kept.is_like(its)) [[likely]] {
+inline choice const& latest_by_rules(communicator_state& state, call const& call, policies_of_collective policies) {
+  auto& kept = kept_choices::of(state, call.what);
+  decided_for const wanted(state, call);
+  if (kept.is_like(call)) [[likely]] {
     if (kept.latest != wanted && kept.rules && !kept.take_earlier(wanted)) {   // nothing else has changed
-      kept.known.vector = its.vector, kept.known.root = its.root;
-      choose_now(its.what, policies(), kept);
+      kept.known.vector = call.vector, kept.known.root = call.root;
+      choose_now(call.what, policies(), kept);
       kept.keep(wanted);
     }
   } else {
@@ -84,8 +84,8 @@ inline choice const& latest_by_rules(communicator_state& state, call const& its,
     kept.automatic = false;   // while it may throw
     kept.name.clear();
     bool const sums = (state.before() & exactness) != 0;
-    choose_first(state, sums ? sum_exactly->as_exact(state, its) : its, policies(), kept);
-    kept.of = its.of, kept.wire = its.wire;
+    choose_first(state, sums ? sum_exactly->as_exact(state, call) : call, policies(), kept);
+    kept.of = call.of, kept.wire = call.wire;
     kept.automatic = true;
     kept.keep(wanted);
   }
@@ -93,75 +93,75 @@ inline choice const& latest_by_rules(communicator_state& state, call const& its,
   return kept.by;
 }
 
-COLLIGO_BODY choice const& by_rules(endpoint& at, call const& its, policies_of_collective policies) {
+COLLIGO_BODY choice const& by_rules(endpoint& at, call const& call, policies_of_collective policies) {
   communicator_state& state = state_at(at);
-  return announcing_refusal(state, its, [&]() -> choice const& { return latest_by_rules(state, its, policies); });
+  return announcing_refusal(state, call, [&]() -> choice const& { return latest_by_rules(state, call, policies); });
 }
 
 template <class Lazy>
-choice const& by_name(endpoint& at, call const& its, std::string_view name, policies_of_collective policies) {
+choice const& by_name(endpoint& at, call const& call, std::string_view name, policies_of_collective policies) {
   static_cast<void>(&trees_by_setting<Lazy>::can_be_made);
-  if (name == automatic::name) return by_rules(at, its, policies);
+  if (name == automatic::name) return by_rules(at, call, policies);
   communicator_state& state = state_at(at);
-  return announcing_refusal(state, its, [&]() -> choice const& {
-    auto& kept = kept_choices::of(state, its.what);
+  return announcing_refusal(state, call, [&]() -> choice const& {
+    auto& kept = kept_choices::of(state, call.what);
     if (!kept.automatic && !name.empty() && kept.name == name) [[likely]] return kept.by;
     kept.automatic = false;
     kept.name.clear();
-    kept.by = bound(parse(policies(), name, where(state, its.what)), policies(), decided_by::named);
+    kept.by = bound(parse(policies(), name, where(state, call.what)), policies(), decided_by::named);
     kept.name = name;
     return kept.by;
   });
 }
 
-COLLIGO_BODY choice as_chosen(endpoint& at, call const& its, choice const& chosen, policies_of_collective policies) {
+COLLIGO_BODY choice as_chosen(endpoint& at, call const& call, choice const& chosen, policies_of_collective policies) {
   communicator_state& state = state_at(at);
-  return announcing_refusal(state, its, [&] {
+  return announcing_refusal(state, call, [&] {
     choice const by = bound(chosen, policies(), decided_by::pinned);
-    if (!by.policy) refuse(state, its.what, name_of(chosen), " has no form for this collective");
+    if (!by.policy) refuse(state, call.what, name_of(chosen), " has no form for this collective");
     return by;
   });
 }
 
 // all_to_all_v by the rules: where padding may pay, the ranks first agree on lengths and on the number of messages.
-[[gnu::noinline]] inline void run_exchange(communicator_state& state, call const& its, choice const& by,
+[[gnu::noinline]] inline void run_exchange(communicator_state& state, call const& call, choice const& by,
                                            policies_of_collective policies) {
-  if (by.who != decided_by::rules || !by.as<padded_bruck>()) return run_checked(state, its, by);
-  situation s = situation_of(state, its);
-  auto const [in, out] = vectors_of(its.what, its.vector, state.rank());
+  if (by.who != decided_by::rules || !by.as<padded_bruck>()) return run_checked(state, call, by);
+  situation s = situation_of(state, call);
+  auto const [in, out] = vectors_of(call.what, call.vector, state.rank());
   auto const mine = lengths_of(in, out, state.rank());
   std::array all{mine.longest, mine.usual, mine.longer, mine.messages};
   combine_among_ranks(state, maximum{}, std::span<std::size_t>(all));
   s.exchanged = {all[0], all[1], all[2], all[3]};
-  run_checked(state, its, all[0] == 0 ? by : bound(policies().choose(s), policies(), decided_by::rules));
+  run_checked(state, call, all[0] == 0 ? by : bound(policies().choose(s), policies(), decided_by::rules));
 }
 
-[[gnu::cold, gnu::noinline]] inline void run_after_by_rules(communicator_state& state, call const& its,
+[[gnu::cold, gnu::noinline]] inline void run_after_by_rules(communicator_state& state, call const& call,
                                                             policies_of_collective policies) {
-  if ((its.before & in_functor) != 0) throw_in_functor(state);
-  bool const sums = (its.before & exactness) != 0 && sum_exactly->as_exact(state, its).of != its.of;
-  bool const has_candidates = its.what != collective::exchange;
-  if ((its.before & adaptation) != 0 && !sums && has_candidates) {
-    if (run_adaptively) return run_adaptively(state, its, policies);
+  if ((call.before & in_functor) != 0) throw_in_functor(state);
+  bool const sums = (call.before & exactness) != 0 && sum_exactly->as_exact(state, call).of != call.of;
+  bool const has_candidates = call.what != collective::exchange;
+  if ((call.before & adaptation) != 0 && !sums && has_candidates) {
+    if (run_adaptively) return run_adaptively(state, call, policies);
     if (state.rank() == 0) warn_once(not_included("COLLIGO_ADAPTIVE", "adaptive.hpp"));
   }
-  choice const& by = by_rules(state, its, policies);
-  run_after(state, its, by, [&] {
-    if (its.what == collective::all_to_all_v) run_exchange(state, its, by, policies);
-    else run_checked(state, its, by);
+  choice const& by = by_rules(state, call, policies);
+  run_after(state, call, by, [&] {
+    if (call.what == collective::all_to_all_v) run_exchange(state, call, by, policies);
+    else run_checked(state, call, by);
   });
 }
 
-COLLIGO_BODY void run_by_rules(endpoint& at, call const& its, policies_of_collective policies) {
+COLLIGO_BODY void run_by_rules(endpoint& at, call const& call, policies_of_collective policies) {
   communicator_state& state = state_at(at);
-  if (its.before) [[unlikely]] return run_after_by_rules(state, its, policies);
-  bool const agrees = its.what == collective::all_to_all_v;
+  if (call.before) [[unlikely]] return run_after_by_rules(state, call, policies);
+  bool const agrees = call.what == collective::all_to_all_v;
   bool records = false;
-  if (!agrees && state.play(its, nullptr, records)) return;
-  choice const* const kept = kept_choices::same(state, its);
-  choice const& by = kept ? *kept : by_rules(state, its, policies);
-  if (agrees) [[unlikely]] return run_exchange(state, its, by, policies);
-  run_checked(state, its, by, records);
+  if (!agrees && state.play(call, nullptr, records)) return;
+  choice const* const kept = kept_choices::same(state, call);
+  choice const& by = kept ? *kept : by_rules(state, call, policies);
+  if (agrees) [[unlikely]] return run_exchange(state, call, by, policies);
+  run_checked(state, call, by, records);
 }
 
 }  // namespace colligo

@@ -36,17 +36,17 @@ constexpr exchange_lengths lengths_of(blocks const& in, blocks const& out, int r
     ++of_width[static_cast<std::size_t>(std::bit_width(in[r].size()))];
     sent += !in[r].empty(), received += !out[r].empty();
   }
-  exchange_lengths its{.messages = std::max(sent, received)};
+  exchange_lengths lengths{.messages = std::max(sent, received)};
   std::size_t const most_longer = static_cast<std::size_t>(in.parts - 1) / 10;
   std::size_t width = of_width.size() - 1;
-  for (; width > 0 && its.longer + of_width[width] <= most_longer; --width) its.longer += of_width[width];
+  for (; width > 0 && lengths.longer + of_width[width] <= most_longer; --width) lengths.longer += of_width[width];
   for (int r = 0; r < in.parts; ++r) {
     if (r == rank) continue;
     std::size_t const n = in[r].size();
-    its.longest = std::max(its.longest, n);
-    if (static_cast<std::size_t>(std::bit_width(n)) <= width) its.usual = std::max(its.usual, n);
+    lengths.longest = std::max(lengths.longest, n);
+    if (static_cast<std::size_t>(std::bit_width(n)) <= width) lengths.usual = std::max(lengths.usual, n);
   }
-  return its;
+  return lengths;
 }
 
 }  // namespace detail

@@ -25,8 +25,8 @@ struct decided_for {
   int root = 0;                     ///< where they are uneven
 
   decided_for() = default;
-  decided_for(communicator_state const& state, call const& its) : n(its.vector.whole.size()) {
-    if (its.vector.offsets) [[unlikely]] distribution = state.distribution, root = its.root;
+  decided_for(communicator_state const& state, call const& call) : n(call.vector.whole.size()) {
+    if (call.vector.offsets) [[unlikely]] distribution = state.distribution, root = call.root;
   }
   friend bool operator==(decided_for const&, decided_for const&) = default;
 };
@@ -60,7 +60,7 @@ struct kept_choice {
   std::size_t measured_line = 0;   ///< of the row that was taken last
 
   /// Kept for automatic and calls like this one, on vectors of any length.
-  bool is_like(call const& its) const { return automatic && of == its.of && wire == its.wire; }
+  bool is_like(call const& call) const { return automatic && of == call.of && wire == call.wire; }
 
   /// Takes the earlier choice for an equal vector; false if there is none.
   bool take_earlier(decided_for const& vector) {
@@ -99,24 +99,24 @@ struct kept_choices final : kept_with_state {
   // A rank without memory to keep the choice decides all the same, because others wait for it.
   static kept_choice& of(communicator_state& state, collective c) {
     try {
-      auto& its = of(state).of_collective[static_cast<std::size_t>(c)];
-      if (!its) [[unlikely]] its = make_owner<kept_choice>();
-      return *its;
+      auto& kept = of(state).of_collective[static_cast<std::size_t>(c)];
+      if (!kept) [[unlikely]] kept = make_owner<kept_choice>();
+      return *kept;
     } catch (std::bad_alloc const&) {
       static thread_local std::optional<kept_choice> spare;
       return spare.emplace();
     }
   }
   static int host_count(communicator_state& state) {
-    hierarchy const* const its = kept_hierarchies<>::hosts_of(state);
-    return its ? host_map{{}, state.size(), its}.host_count() : 1;
+    hierarchy const* const known = kept_hierarchies<>::hosts_of(state);
+    return known ? host_map{{}, state.size(), known}.host_count() : 1;
   }
   /// The choice of automatic for the latest call, if this call is the same; null otherwise.
-  static choice const* same(communicator_state& state, call const& its) {
+  static choice const* same(communicator_state& state, call const& call) {
     if (!state.selection) [[unlikely]] return nullptr;
     kept_choice const* const kept =
-        static_cast<kept_choices&>(*state.selection).of_collective[static_cast<std::size_t>(its.what)].get();
-    return kept && kept->is_like(its) && kept->latest == decided_for(state, its) ? &kept->by : nullptr;
+        static_cast<kept_choices&>(*state.selection).of_collective[static_cast<std::size_t>(call.what)].get();
+    return kept && kept->is_like(call) && kept->latest == decided_for(state, call) ? &kept->by : nullptr;
   }
 };
 

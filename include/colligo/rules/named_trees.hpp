@@ -127,8 +127,8 @@ COLLIGO_CONSTEXPR tree lam_broadcast(int p) {
   });
   std::vector<std::vector<int>> children;
   for (int r = 0; r < p; ++r) {
-    auto& its = children.emplace_back();
-    for (int i = ascending.child_count(r); i > 0; --i) its.push_back(ascending.child(r, i - 1));
+    auto& list = children.emplace_back();
+    for (int i = ascending.child_count(r); i > 0; --i) list.push_back(ascending.child(r, i - 1));
   }
   return tree::of_children(children);
 }

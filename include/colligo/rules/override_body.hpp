@@ -30,20 +30,20 @@ inline file_setting const* tree_setting_for(communicator_state const& state, col
       if (state.rank() == 0 && !state.strict())
         warn_once(kept.override_text + " is not used: " + kept.why_not_taken + "; the library chooses");
     }
-  } else if (file_setting const* const its = tree_setting_for(state, c)) {
-    kept.override_text = its->where;
+  } else if (file_setting const* const tree = tree_setting_for(state, c)) {
+    kept.override_text = tree->where;
     kept.overriding = along_trees{};
   }
 }
 
 // An override is used if it is legal: it never breaks a program, unless COLLIGO_STRICT=1 makes it an error.
-[[gnu::cold]] inline bool takes_override(communicator_state& state, call const& its, policy_table const& policies,
+[[gnu::cold]] inline bool takes_override(communicator_state& state, call const& call, policy_table const& policies,
                                          kept_choice& kept) {
   if (kept.overriding) {
     kept.by = bound(*kept.overriding, policies,
-                    state.setting(its.what).empty() ? decided_by::tree_file : decided_by::environment);
+                    state.setting(call.what).empty() ? decided_by::tree_file : decided_by::environment);
     try {
-      kept.why_not_taken = why_not(state, its, kept.by).why;
+      kept.why_not_taken = why_not(state, call, kept.by).why;
       if (kept.why_not_taken.empty()) return true;
       kept.why_not_taken.insert(0, kept.by.policy->name);
     } catch (argument_error const& e) {   // no tree
@@ -54,17 +54,17 @@ inline file_setting const* tree_setting_for(communicator_state const& state, col
     }
   }
   if (!state.strict()) return false;
-  refuse(state, its.what, kept.override_text,
+  refuse(state, call.what, kept.override_text,
          state.rank() == 0 ? " can not be used: " + kept.why_not_taken +
-                                "; unset the variable, or COLLIGO_STRICT, which makes "
-                                "this an error"
-                          : " can not be used, rank 0 has the reason");
+                                 "; unset the variable, or COLLIGO_STRICT, which makes "
+                                 "this an error"
+                           : " can not be used, rank 0 has the reason");
 }
 
 // Null: there is no table, or it has no rows for the call's elements.
-[[gnu::cold]] inline owner<kept_with_state> read_user_table(communicator_state& state, call const& its,
+[[gnu::cold]] inline owner<kept_with_state> read_user_table(communicator_state& state, call const& call,
                                                            policy_table const& policies) {
-  if (read_tables.read) return read_tables.read(state, its, policies);
+  if (read_tables.read) return read_tables.read(state, call, policies);
   std::string const trouble = not_included(state.table_setting().where, "table.hpp");
   if (state.strict()) throw argument_error("colligo: " + trouble);
   if (state.rank() == 0) warn_once(trouble + ", the library chooses");

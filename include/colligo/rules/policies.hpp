@@ -34,12 +34,12 @@ policies_of_collective policies_of(collective what) {
 
 /// Makes a call of which the library chooses the algorithm, by measuring, for COLLIGO_ADAPTIVE. Units that include
 /// adaptive.hpp set it.
-inline void (*run_adaptively)(endpoint& state, call const& its, policies_of_collective policies) = nullptr;
+inline void (*run_adaptively)(endpoint& state, call const& call, policies_of_collective policies) = nullptr;
 
 /// Reads tables of measurements, for COLLIGO_TABLE. Units that include table.hpp set it.
 struct table_reader {
   /// The rows that may hold for such elements; null: none.
-  owner<kept_with_state> (*read)(communicator_state& state, call const& its, policy_table const& policies);
+  owner<kept_with_state> (*read)(communicator_state& state, call const& call, policy_table const& policies);
   /// The choice of these rows, and its line; null: no row holds.
   choice const* (*find)(kept_with_state const& rows, collective what, situation const& s, std::size_t& line);
 };

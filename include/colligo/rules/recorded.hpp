@@ -28,7 +28,7 @@ call call_in_question(Comm const& comm, collective what, std::size_t n, Op const
 }
 
 /// None if the algorithm does not consist of steps, or issues more than `most_operands` operands.
-std::optional<schedule> recorded_call(call const& its, choice const& by, topology const& known,
+std::optional<schedule> recorded_call(call const& call, choice const& by, topology const& known,
                                       std::size_t most_operands);
 
 /// A rank's steps in one of the library's algorithms; element_size in bytes. Throws algorithm_error if it has no form

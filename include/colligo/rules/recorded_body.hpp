@@ -31,24 +31,24 @@ inline rank_steps recorded_on(int rank, int p, choice const& by, topology const&
   return recorded;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::optional<schedule> recorded_call(call const& its, choice const& by,
+[[gnu::cold]] COLLIGO_BODY std::optional<schedule> recorded_call(call const& call, choice const& by,
                                                                  topology const& known,
                                                                  std::size_t most_operands) try {
   // A rank knows only its own blocks.
-  if (by.policy->run == nullptr || its.what == collective::all_to_all_v || its.what == collective::exchange)
+  if (by.policy->run == nullptr || call.what == collective::all_to_all_v || call.what == collective::exchange)
     return std::nullopt;
-  int const p = its.vector.parts;
+  int const p = call.vector.parts;
   std::vector<rank_steps> ranks;
   std::size_t operands = 0;
   for (int r = 0; r < p; ++r) {
     rank_steps const& recorded = ranks.emplace_back(
-        recorded_on(r, p, by, known, its.of->size, its.vector, its.root, most_operands));
+        recorded_on(r, p, by, known, call.of->size, call.vector, call.root, most_operands));
     for (auto const& of_step : recorded.steps) operands += of_step.size();
     if ((operands += recorded.moves.size()) > most_operands) return std::nullopt;
   }
-  std::size_t const n = has_two_vectors(its.what) ? vectors_of(its.what, its.vector, 0).out.whole.last
-                                                  : its.vector.whole.size();
-  return schedule(its.what, n, std::move(ranks));
+  std::size_t const n = has_two_vectors(call.what) ? vectors_of(call.what, call.vector, 0).out.whole.last
+                                                   : call.vector.whole.size();
+  return schedule(call.what, n, std::move(ranks));
 } catch (plan_is_long const&) {
   return std::nullopt;
 }

@@ -18,7 +18,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Returns on all ranks if they make the same call, by the same algorithm over the same transport; otherwise throws
 /// mismatch_error on all ranks. Nothing of the call has been sent by then. Collective over the state.
-void agree_on(communicator_state& state, call const& its, choice const& by, call_form form);
+void agree_on(communicator_state& state, call const& call, choice const& by, call_form form);
 
 /// Reports to the other ranks, which may wait for this one, that this rank's call is refused for this reason. In
 /// checked mode, where it is collective over the state, the rank takes part in their comparison, so that they throw
@@ -43,17 +43,17 @@ void combine_among_ranks(communicator_state& state, Op op, std::span<T> values) 
 
 /// Calls f() and reports its errors to the other ranks, which may wait for this one.
 template <class F>
-decltype(auto) announcing_refusal(communicator_state& state, call const& its, F const& f) {
+decltype(auto) announcing_refusal(communicator_state& state, call const& call, F const& f) {
   try {
     return f();
   } catch (argument_error const& e) {
-    report_refusal(state, its.checked(), e.what());
+    report_refusal(state, call.checked(), e.what());
     throw;
   } catch (algorithm_error const& e) {
-    report_refusal(state, its.checked(), e.what());
+    report_refusal(state, call.checked(), e.what());
     throw;
   } catch (std::bad_alloc const& e) {
-    report_refusal(state, its.checked(), e.what());
+    report_refusal(state, call.checked(), e.what());
     throw;
   }
 }
@@ -100,19 +100,19 @@ struct refusal {
 };
 
 /// Why a choice is impossible, the same on all ranks. Fills in the state's topology for the policy.
-inline refusal why_not(communicator_state& state, call const& its, choice const& by) {
+inline refusal why_not(communicator_state& state, call const& call, choice const& by) {
   erased_policy const& what = *by.policy;
   state.known.hosts = state.hosts.kept();
   if (what.is_vendor) {
-    if (state.has_vendor(its)) return {};
-    if (its.of->by_index)
+    if (state.has_vendor(call)) return {};
+    if (call.of->by_index)
       return {" is the MPI library's own collective, which does not know the index of the elements that it combines"};
     return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes"};
   }
   if (by.over == transport::shared_memory)
-    if (std::string const why = state.why_no_memory(*its.of); !why.empty())
+    if (std::string const why = state.why_no_memory(*call.of); !why.empty())
       return {concat({" needs shared memory, which can not be used: ", why})};
-  if (what.find_out) what.find_out(state, its.what, state.known);
+  if (what.find_out) what.find_out(state, call.what, state.known);
   bool in_order = what.ordered;
   if (what.fits) {
     fitness const its_fitness = what.fits(by.tag(), state.known, state.size());
@@ -120,76 +120,76 @@ inline refusal why_not(communicator_state& state, call const& its, choice const&
     if (its_fitness.made_for != state.size())
       return {concat({" is made for ", its_fitness.made_for, " ranks, the communicator has ", state.size()}), true};
   }
-  if (in_order || its.of->commutes) return {};
+  if (in_order || call.of->commutes) return {};
   return {" reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "
           "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order"};
 }
 
 // Reports to the other ranks if it is impossible.
-inline void require_possible(communicator_state& state, call const& its, choice const& by) {
-  announcing_refusal(state, its, [&] {
-    refusal const refused = why_not(state, its, by);
+inline void require_possible(communicator_state& state, call const& call, choice const& by) {
+  announcing_refusal(state, call, [&] {
+    refusal const refused = why_not(state, call, by);
     if (refused.why.empty()) return;
-    if (!refused.is_of_arguments) refuse(state, its.what, by.policy->name, refused.why);
-    throw argument_error(concat({where(state, its.what), by.policy->name, refused.why}));
+    if (!refused.is_of_arguments) refuse(state, call.what, by.policy->name, refused.why);
+    throw argument_error(concat({where(state, call.what), by.policy->name, refused.why}));
   });
 }
 
 // The steps before a call that call::before asks for.
-[[gnu::cold]] inline void before_call_begins(communicator_state& state, call const& its, choice const& by,
+[[gnu::cold]] inline void before_call_begins(communicator_state& state, call const& call, choice const& by,
                                              call_form form) {
-  if ((its.before & in_functor) != 0) throw_in_functor(state);
-  require_possible(state, its, by);
-  if ((its.before & explanation) != 0 && explain_call) explain_call(state, its, by);
-  if (its.checked()) agree_on(state, its, by, form);
+  if ((call.before & in_functor) != 0) throw_in_functor(state);
+  require_possible(state, call, by);
+  if ((call.before & explanation) != 0 && explain_call) explain_call(state, call, by);
+  if (call.checked()) agree_on(state, call, by, form);
 }
 
 // Checks only algorithms that may be impossible or need the topology: most are always possible.
-inline void run_checked(communicator_state& state, call const& its, choice const& by, bool records) {
+inline void run_checked(communicator_state& state, call const& call, choice const& by, bool records) {
   erased_policy const& what = *by.policy;
   bool const plain = !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr &&
-                     (what.ordered || its.of->commutes) && by.over != transport::shared_memory;
+                     (what.ordered || call.of->commutes) && by.over != transport::shared_memory;
   if (!plain) [[unlikely]] {
-    require_possible(state, its, by);
-    if (what.is_vendor) return state.execute_vendor(its, by);
+    require_possible(state, call, by);
+    if (what.is_vendor) return state.execute_vendor(call, by);
   }
-  state.execute(its, by, records);
+  state.execute(call, by, records);
 }
-inline void run_checked(communicator_state& state, call const& its, choice const& by) {
-  run_checked(state, its, by, false);
+inline void run_checked(communicator_state& state, call const& call, choice const& by) {
+  run_checked(state, call, by, false);
 }
 
 // Out of line, so that other calls need no stack for it. Only some ranks may have steps before a call, such as
 // explanation, so `run` is what follows without them.
 template <class Run>
-[[gnu::cold, gnu::noinline]] void run_after(communicator_state& state, call const& its, choice const& by, Run run) {
-  before_call_begins(state, its, by, call_form::blocking);
-  if ((its.before & exactness) != 0 && sum_exactly->holds_for(state, its, by))
-    return sum_exactly->run(state, its, by, &run_checked);
+[[gnu::cold, gnu::noinline]] void run_after(communicator_state& state, call const& call, choice const& by, Run run) {
+  before_call_begins(state, call, by, call_form::blocking);
+  if ((call.before & exactness) != 0 && sum_exactly->holds_for(state, call, by))
+    return sum_exactly->run(state, call, by, &run_checked);
   run();
 }
 
-COLLIGO_BODY void run_call(endpoint& at, call const& its, choice const& by) {
+COLLIGO_BODY void run_call(endpoint& at, call const& call, choice const& by) {
   communicator_state& state = state_at(at);
-  if (its.before) [[unlikely]] return run_after(state, its, by, [&] { run_checked(state, its, by); });
+  if (call.before) [[unlikely]] return run_after(state, call, by, [&] { run_checked(state, call, by); });
   bool records = false;
-  if (!state.play(its, &by, records)) run_checked(state, its, by, records);
+  if (!state.play(call, &by, records)) run_checked(state, call, by, records);
 }
 
-COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& its, choice const& by, owner<owned_by_request> owned,
-                                        bool persistent) {
+COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice const& by,
+                                        owner<owned_by_request> owned, bool persistent) {
   communicator_state& state = state_at(at);
-  if (its.before) [[unlikely]]
-    before_call_begins(state, its, by, persistent ? call_form::persistent : call_form::request);
-  require_possible(state, its, by);
-  if ((its.before & exactness) != 0 && sum_exactly->holds_for(state, its, by)) [[unlikely]] {
-    call const sums = announcing_refusal(state, its, [&] { return sum_exactly->own(state, its, owned); });
+  if (asked.before) [[unlikely]]
+    before_call_begins(state, asked, by, persistent ? call_form::persistent : call_form::request);
+  require_possible(state, asked, by);
+  if ((asked.before & exactness) != 0 && sum_exactly->holds_for(state, asked, by)) [[unlikely]] {
+    call const sums = announcing_refusal(state, asked, [&] { return sum_exactly->own(state, asked, owned); });
     return prepare_call(state, sums, by, std::move(owned), persistent);   // sums.before is 0
   }
   try {
     if (!persistent)
-      if (auto again = running::kept(state, its, by, owned)) return again;
-    return owned_running(new running(state, its, by, std::move(owned), persistent));
+      if (auto again = running::kept(state, asked, by, owned)) return again;
+    return owned_running(new running(state, asked, by, std::move(owned), persistent));
   } catch (std::bad_alloc const& e) {   // the other ranks start their requests
     if (!persistent) state.refuse(e.what());
     throw;

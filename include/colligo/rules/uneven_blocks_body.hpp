@@ -88,8 +88,8 @@ struct uneven_blocks {
     }
     alone.copied = static_cast<double>(vector.whole.size());
     blocks const in_order{{0, vector.whole.size()}, ring.p, begin.begin()};
-    uneven_blocks const its{in_order, element_size, m, gamma};
-    return m.alone(alone, element_size) + its.chained_merges(ring, [&](int segment) {
+    uneven_blocks const sorted_blocks{in_order, element_size, m, gamma};
+    return m.alone(alone, element_size) + sorted_blocks.chained_merges(ring, [&](int segment) {
       int const first = ring.first_block(segment);
       double const second = bytes(in_order.span(first + 1, ring.first_block(segment + 1)));
       double const copied = static_cast<double>(in_order[first].size());
@@ -119,9 +119,9 @@ struct uneven_blocks {
     std::size_t all = 0, least = vector.whole.size();
     int without = 0;
     for (int r = 0; r < vector.parts; ++r) {
-      std::size_t const its = (vector[r].size() + segment_length - 1) / segment_length;
-      without += its == 0;
-      all += std::max<std::size_t>(1, its), least = std::min(least, std::max<std::size_t>(1, its));
+      std::size_t const segments = (vector[r].size() + segment_length - 1) / segment_length;
+      without += segments == 0;
+      all += std::max<std::size_t>(1, segments), least = std::min(least, std::max<std::size_t>(1, segments));
     }
     int const with = vector.parts - without;
     double const rounds = static_cast<double>(all - least) - without + (with ? std::ceil(1.0 * without / with) : 0);
@@ -152,9 +152,9 @@ struct uneven_blocks {
   template <class Then>
   double chained_merges(chained_ring const& ring, Then then) const {
     int const segments = ring.thirds ? ring.unit : ring.segments;
-    auto const its = vector.grouped(segments);
+    auto const grouped = vector.grouped(segments);
     int last = 0;
-    halvings(segments, [&](int i, int j) { return its.span(i, j); }, last);
+    halvings(segments, [&](int i, int j) { return grouped.span(i, j); }, last);
     double time = 0;
     if (!ring.thirds) {
       for (int const segment : {last, last ^ 1, of_two_blocks(ring, last)}) {
@@ -170,7 +170,7 @@ struct uneven_blocks {
       bool const waits = vector[first + 2].empty() && !vector[first].empty() && !vector[first + 1].empty();
       double const before = merged(ring.unit, segment, known) + m.startups(2 + waits);
       for (int third = first; third < first + 3; ++third) {
-        double const kept = 2 * bytes(vector[third]), others = bytes(its[segment]) - kept / 2;
+        double const kept = 2 * bytes(vector[third]), others = bytes(grouped[segment]) - kept / 2;
         time = std::max(time, before + std::max(kept, others) * m.beta + kept * gamma + then(third));
       }
     }
@@ -197,11 +197,11 @@ struct uneven_blocks {
     auto const found = std::find(known.size.begin(), end, size);
     if (found != end) return known.time[static_cast<std::size_t>(found - known.size.begin())];
     halving_group const group{0, size};
-    auto const its = vector.grouped(group.segments());
+    auto const grouped = vector.grouped(group.segments());
     bool const halves = group.halves();
     double const low = merged(group.lower().size, halves ? segment / 2 : segment, known);
     double const high = merged(group.upper().size, segment / 2, known);
-    double const kept = bytes(its[segment]), other = bytes(its[segment ^ 1]);
+    double const kept = bytes(grouped[segment]), other = bytes(grouped[segment ^ 1]);
     double time = std::max(low, high) + m.alpha + kept * (m.beta + gamma);
     if (halves) time += std::max(0.0, other - kept) * m.beta;
     else if (segment % 2 == 0)   // in the upper group, which passes the other segment on
@@ -210,13 +210,13 @@ struct uneven_blocks {
     return time;
   }
   // A child's blocks arrive after those of earlier children, and not before the child has them.
-  double subtree(binomial_tree const& its, int rank, int level) const {
+  double subtree(binomial_tree const& tree, int rank, int level) const {
     double time = 0;
     for (int i = 0; i < level; ++i) {
-      int const child = its.child(rank, i);
+      int const child = tree.child(rank, i);
       if (child == nobody) continue;
-      double const moved = bytes(vector.span(its.first_of(child, i), its.last_of(child, i)));
-      if (moved > 0) time = std::max(time, subtree(its, child, i)) + m.one_way(moved);
+      double const moved = bytes(vector.span(tree.first_of(child, i), tree.last_of(child, i)));
+      if (moved > 0) time = std::max(time, subtree(tree, child, i)) + m.one_way(moved);
     }
     return time;
   }

@@ -28,8 +28,8 @@ struct bruck_digits {
   }
   /// The number of slots with digits 1 to j - 1.
   constexpr int count_below(int j) const {
-    auto const turn = std::int64_t{radix} * weight, its = (j - std::int64_t{1}) * weight;
-    return static_cast<int>(p / turn * its + std::clamp<std::int64_t>(p % turn - weight, 0, its));
+    auto const turn = std::int64_t{radix} * weight, below_j = (j - std::int64_t{1}) * weight;
+    return static_cast<int>(p / turn * below_j + std::clamp<std::int64_t>(p % turn - weight, 0, below_j));
   }
   constexpr int count(int j) const { return count_below(j + 1) - count_below(j); }
   constexpr int below(int x) const { return x % weight; }

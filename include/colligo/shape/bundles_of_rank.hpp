@@ -77,10 +77,10 @@ class bundles_of_rank {
     };
     auto const for_each_message = [&](auto const& f) {
       for_each_bundle(groups_, below, me_, [&](int far, group away, std::size_t before) {
-        range const its = bundle(fine, before, own, own, away);
-        if (far > level) return f(message(up, leader_for(groups_, all, away, far), its));
+        range const moved = bundle(fine, before, own, own, away);
+        if (far > level) return f(message(up, leader_for(groups_, all, away, far), moved));
         if (!up) return;
-        f(message(true, leader_for(groups_, away, own, level), its));
+        f(message(true, leader_for(groups_, away, own, level), moved));
         f(message(false, leader_for(groups_, away, own, level), bundle(0, before, own, own, away)));
       });
       for_each_bundle(groups_, level, me_, [&](int far, group away, std::size_t before) {
@@ -94,13 +94,13 @@ class bundles_of_rank {
     for_each_message([&](operand const&) { ++messages; });
     step_(listed{messages, [&](int i) {
                    operand found;
-                   for_each_message([&](operand const& its) { found = i-- == 0 ? its : found; });
+                   for_each_message([&](operand const& o) { found = i-- == 0 ? o : found; });
                    return found;
                  }});
     // Bundles for which this rank is the leader of both its part and the whole group.
     for_each_bundle(groups_, level, me_, [&](int, group away, std::size_t before) {
-      for_each_bundle(groups_, below, me_, [&](int, group its, std::size_t finer_before) {
-        if (its.first != away.first) return;
+      for_each_bundle(groups_, below, me_, [&](int, group other, std::size_t finer_before) {
+        if (other.first != away.first) return;
         range const finer = bundle(fine, finer_before, own, own, away), rows = bundle(room, before, all, own, away);
         step_(up ? copy{finer, rows} : copy{rows, finer});
       });
@@ -130,8 +130,8 @@ class bundles_of_rank {
   }
   void move(range some, std::size_t slot, bool there) const {
     std::size_t const at = slots_(slot, 0).first;
-    range const its{at, at + some.size()};
-    step_(there ? copy{some, its} : copy{its, some});
+    range const here{at, at + some.size()};
+    step_(there ? copy{some, here} : copy{here, some});
   }
 
   static std::size_t number(int i) { return static_cast<std::size_t>(i); }

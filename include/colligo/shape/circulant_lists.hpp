@@ -94,9 +94,9 @@ class circulant_lists {
     int rank, segments;
     std::size_t first, each, longer;
 
-    data(int of, blocks const& its) : rank(of), segments(its.parts), first(its.whole.first) {
-      each = its.whole.size() / static_cast<std::size_t>(segments);
-      longer = its.whole.size() % static_cast<std::size_t>(segments);
+    data(int of, blocks const& block) : rank(of), segments(block.parts), first(block.whole.first) {
+      each = block.whole.size() / static_cast<std::size_t>(segments);
+      longer = block.whole.size() % static_cast<std::size_t>(segments);
     }
     range operator[](int number) const {
       auto const i = static_cast<std::size_t>(number);
@@ -114,9 +114,9 @@ class circulant_lists {
     std::int8_t* const known = received_.begin() + at * graph_.q;
     if (known[k] == unknown) {
       bool const whole = all_distances_ || asking % 2 == 0;
-      auto const its = graph_.received_by(distance, whole ? graph_.q : k + 1);
-      if (whole) std::copy_n(its.begin(), graph_.q, known);
-      else known[k] = static_cast<std::int8_t>(its[static_cast<std::size_t>(k)]);
+      auto const all = graph_.received_by(distance, whole ? graph_.q : k + 1);
+      if (whole) std::copy_n(all.begin(), graph_.q, known);
+      else known[k] = static_cast<std::int8_t>(all[static_cast<std::size_t>(k)]);
     }
     return known[k];
   }
@@ -138,15 +138,15 @@ class circulant_lists {
     int next = 0;
     if (turns != turns_of_begun_) find_begun(turns);
     for (std::size_t const i : begun_) {
-      data const& its = cut_[i];
-      whole_data(next, its.rank);
-      next = its.rank + 1;
-      if (its.rank == rank) continue;
-      int const distance = rank - its.rank + (rank < its.rank ? p : 0);
+      data const& cut = cut_[i];
+      whole_data(next, cut.rank);
+      next = cut.rank + 1;
+      if (cut.rank == rank) continue;
+      int const distance = rank - cut.rank + (rank < cut.rank ? p : 0);
       int const asked = turns + received_at(2 * i + (rank != rank_), distance, k);
       // In the last rounds numbers beyond the last segment mean the last segment.
-      int const number = std::min(asked, segments_ - 1) - (segments_ - its.segments);
-      if (number >= 0) add(its[number], into);
+      int const number = std::min(asked, segments_ - 1) - (segments_ - cut.segments);
+      if (number >= 0) add(cut[number], into);
     }
     whole_data(next, p);
   }

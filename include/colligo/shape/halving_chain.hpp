@@ -52,8 +52,8 @@ struct chained_ring {
   constexpr void for_each_owner(F f) const {
     int const group = thirds ? unit : p;
     for (int first = 0; first < p; first += group)
-      halving_group{first, group}.for_each_rank({true, first / group}, p / group, 0, [&](auto its, int rank) {
-        f(its.holds ? first_block(its.number) : second_block(its.number), rank);
+      halving_group{first, group}.for_each_rank({true, first / group}, p / group, 0, [&](auto place, int rank) {
+        f(place.holds ? first_block(place.number) : second_block(place.number), rank);
       });
   }
 

@@ -95,7 +95,7 @@ own_work work_of_lists(blocks const& of_rank, circulant_cut const& cut, int copi
   double const p = of_rank.parts, q = ceil_lg(of_rank.parts);
   if (of_rank.whole.empty() || q == 0) return {};
   bool const from_one = from_one_rank(of_rank);
-  own_work its{0, 0, (of_rank.is_even() || from_one ? 60 : 120) * q};
+  own_work work{0, 0, (of_rank.is_even() || from_one ? 60 : 120) * q};
   double cut_ranks = 0, segments = 1, stretches = 0;   // of ranks in a row whose data are not cut
   if (cuts_some(of_rank, cut)) {
     segments = cut.of({0, of_rank.longest()}).parts;
@@ -107,26 +107,26 @@ own_work work_of_lists(blocks const& of_rank, circulant_cut const& cut, int copi
       next = r + 1;
     });
     stretches += !of_rank.span(next, of_rank.parts).empty();
-    its.steps += (from_one ? 2 : 4) * p + steps_for_cut(p, q, cut_ranks);
+    work.steps += (from_one ? 2 : 4) * p + steps_for_cut(p, q, cut_ranks);
   }
-  if (from_one) return its;
+  if (from_one) return work;
   double const n = static_cast<double>(of_rank.whole.size()), longest = static_cast<double>(of_rank.longest());
   if (cut_ranks == 0) {   // only messages that wrap round the end are packed
-    its.moves = 2 * q;
-    its.copied = copies == 1 ? n : n + (q + 1) * longest;
-    if (of_rank.longest() == of_rank.shortest()) its.copied = copies * (n + longest) / 2;
-    return its;
+    work.moves = 2 * q;
+    work.copied = copies == 1 ? n : n + (q + 1) * longest;
+    if (of_rank.longest() == of_rank.shortest()) work.copied = copies * (n + longest) / 2;
+    return work;
   }
   // One rank's segments alone go as they are, but in the last rounds, where other blocks go with them.
   bool const is_one = cut_ranks == 1;
   double const whole_ones = static_cast<double>(of_rank.whole.size() / cut.least);
   double const all_segments = is_one ? 0 : std::min(cut_ranks * segments, whole_ones + cut_ranks);
-  its.moves = 2 * (all_segments + q * (stretches + 3));   // its own data and what wraps round come on top
+  work.moves = 2 * (all_segments + q * (stretches + 3));   // its own data and what wraps round come on top
   // Segments of the last rounds are sent more than once.
   double const sent = copies == 1 ? 0 : (q - 1) / segments, last_ones = q * std::ceil(longest / segments);
-  its.copied = is_one ? copies * (n - longest) + std::min(longest, last_ones) + (copies - 1) * last_ones
-                      : (copies + sent) * n;
-  return its;
+  work.copied = is_one ? copies * (n - longest) + std::min(longest, last_ones) + (copies - 1) * last_ones
+                       : (copies + sent) * n;
+  return work;
 }
 
 /// The time for blocks at offsets, own work included: data of fewer segments begin later, so that a segment of each is

@@ -74,8 +74,8 @@ class tree {
     for (int r = 0; r < p; ++r) adopt(r);
     for (int r = 0; r < p; ++r) {
       auto const distance = [r](int c) { return c < r ? 2 * (r - c) - 1 : 2 * (c - r); };
-      auto& its = children[index(r)];
-      std::sort(its.begin(), its.end(), [&](int a, int b) { return distance(a) < distance(b); });
+      auto& list = children[index(r)];
+      std::sort(list.begin(), list.end(), [&](int a, int b) { return distance(a) < distance(b); });
     }
     return tree(children);
   }

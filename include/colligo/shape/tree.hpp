@@ -59,10 +59,10 @@ class knomial_groups {
     while (power(radix, rounds_) < p) ++rounds_;
     std::array<int, 32> merging{};
     for (int left = rounds_, ranks = p; left > 0; --left) {   // from the root
-      int its = 2;
-      while (power(its, left) < ranks) ++its;
-      ranks = (ranks - 1) / its + 1;
-      merging[static_cast<std::size_t>(left - 1)] = its;
+      int merged = 2;
+      while (power(merged, left) < ranks) ++merged;
+      ranks = (ranks - 1) / merged + 1;
+      merging[static_cast<std::size_t>(left - 1)] = merged;
     }
     std::int64_t ranks = 1;
     for (std::size_t i = 0; i < group_.size(); ++i) {
@@ -85,8 +85,8 @@ class knomial_groups {
   constexpr int others(int i) const { return (group(i + 1) - 1) / group(i); }
   constexpr int other(int r, int i, int k) const {
     int const d = group(i), mine = r / d, first = r / group(i + 1) * group(i + 1) / d;
-    std::int64_t const its = (first + k + (k >= mine - first ? 1 : 0)) * static_cast<std::int64_t>(d);
-    return its < p_ ? head(static_cast<int>(its), i) : nobody;
+    std::int64_t const place = (first + k + (k >= mine - first ? 1 : 0)) * static_cast<std::int64_t>(d);
+    return place < p_ ? head(static_cast<int>(place), i) : nobody;
   }
 
  private:

@@ -58,7 +58,7 @@ struct part_of_batch {
 
 template <class T, class Op>
 struct value_in_batch final : owned_functor<Op> {
-  value_in_batch(T const& its, Op functor) : owned_functor<Op>(std::move(functor)), in(its), out(its) {}
+  value_in_batch(T const& value, Op functor) : owned_functor<Op>(std::move(functor)), in(value), out(value) {}
   T in, out;
 };
 
@@ -105,15 +105,15 @@ class parts_in_batch {
   }
 
  private:
-  static void combine(void* its, std::size_t first, std::byte const* left, std::byte const* right, std::byte* out,
+  static void combine(void* parts, std::size_t first, std::byte const* left, std::byte const* right, std::byte* out,
                       std::size_t n) {
-    auto& me = *static_cast<parts_in_batch*>(its);
+    auto& me = *static_cast<parts_in_batch*>(parts);
     for (auto& part : me.all) part.combine(first * me.unit_, (first + n) * me.unit_, left, right, out);
   }
   // "2 double std::plus<void>, 1 int colligo::maximum"
-  static std::string details(void const* its) {
+  static std::string details(void const* parts) {
     std::string words;
-    for (auto const& part : static_cast<parts_in_batch const*>(its)->all) {
+    for (auto const& part : static_cast<parts_in_batch const*>(parts)->all) {
       if (!words.empty()) words += ", ";
       words += std::to_string(part.count) + " " + std::string(part.of.name()) + " ";
       words += part.of.functor_name();
@@ -130,7 +130,7 @@ class parts_in_batch {
 
 /// The part of a request that serves its batch.
 struct run_of_batch final : owned_by_request {
-  run_of_batch(parts_in_batch& its, bool& done) : parts(its), is_done(done) {}
+  run_of_batch(parts_in_batch& all, bool& done) : parts(all), is_done(done) {}
   void begin() override {
     is_done = false;
     parts.take();
@@ -149,17 +149,17 @@ struct run_of_batch final : owned_by_request {
 template <class T>
 class batched {
  public:
-  batched(T const& its, bool const& done) : its_(&its), done_(&done) {}
+  batched(T const& value, bool const& done) : value_(&value), done_(&done) {}
   /// Throws error until the batch has been run.
   T const& operator*() const {
     if (!*done_) throw error("colligo: a value of a batch is read before the batch has been run");
-    return *its_;
+    return *value_;
   }
   T const* operator->() const { return &**this; }
   operator T const&() const { return **this; }
 
  private:
-  T const* its_;
+  T const* value_;
   bool const* done_;
 };
 
@@ -185,18 +185,18 @@ class batch {
   batched<T> all_reduce(T const& value, Op&& op) {
     using functor = std::decay_t<Op>;
     auto kept = detail::make_owner<detail::value_in_batch<T, functor>>(value, std::forward<Op>(op));
-    auto& its = *kept;
-    add<T, functor>(detail::one(std::as_const(its.in)), detail::one(its.out), its.op, std::move(kept));
-    return {its.out, is_done_};
+    auto& held = *kept;
+    add<T, functor>(detail::one(std::as_const(held.in)), detail::one(held.out), held.op, std::move(kept));
+    return {held.out, is_done_};
   }
   /// Vectors of n elements each, the same n on all ranks. Throws argument_error (sizes differ, ranges overlap).
   template <detail::lasting In, detail::output_like<In> Out, class Op>
     requires(travels_as_bytes<std::ranges::range_value_t<Out>> && detail::functor_on_elements<Op, Out>)
   void all_reduce(In&& in, Out&& out, Op&& op) {
     auto const [from, to] = detail::spans(in, out);
-    detail::call_arguments<collective::all_reduce, Comm> const its(comm_);
-    its.require_size(to.size(), from.size(), "the output");
-    its.require_disjoint(from, to);
+    detail::call_arguments<collective::all_reduce, Comm> const arguments(comm_);
+    arguments.require_size(to.size(), from.size(), "the output");
+    arguments.require_disjoint(from, to);
     add_vector(from, to, std::forward<Op>(op));
   }
   /// In place: all_reduce(in_place(range), op).
@@ -227,8 +227,8 @@ class batch {
   void add_vector(std::span<T const> in, std::span<T> out, Op&& op) {
     using functor = std::decay_t<Op>;
     auto kept = detail::make_owner<detail::owned_functor<functor>>(std::forward<Op>(op));
-    auto& its = *kept;
-    add<T, functor>(in, out, its.op, std::move(kept));
+    auto& held = *kept;
+    add<T, functor>(in, out, held.op, std::move(kept));
   }
   template <class T, class Op>
   void add(std::span<T const> in, std::span<T> out, Op& op, detail::owner<detail::owned_by_request> kept) {
@@ -240,31 +240,31 @@ class batch {
   }
 
   template <collective C, class Op, class Accepted, class Algorithm>
-  static decltype(auto) decide(Accepted& its, Algorithm const& algorithm) {
-    return detail::decide<C, std::byte, Op>(its.state, its.its, algorithm);
+  static decltype(auto) decide(Accepted& accepted, Algorithm const& algorithm) {
+    return detail::decide<C, std::byte, Op>(accepted.state, accepted.call, algorithm);
   }
   template <detail::made How, class Algorithm>
   detail::made_t<How> make(Algorithm const& algorithm) {
     constexpr collective c = collective::all_reduce;
     if (std::exchange(is_used_, true))
       throw error("colligo: a batch is run twice: make another batch, or use run_init");
-    detail::call_arguments<c, Comm> const its(comm_);
-    its.attempt([&] { parts_.place(); });
-    auto accepted = its.accept_whole(parts_.sent());
-    accepted.its.of = &parts_.unit();
-    accepted.its.wire = state_of<Comm>::template wire<std::byte, detail::no_functor, false>();   // bytes
-    accepted.its.op = &parts_;
+    detail::call_arguments<c, Comm> const arguments(comm_);
+    arguments.attempt([&] { parts_.place(); });
+    auto accepted = arguments.accept_whole(parts_.sent());
+    accepted.call.of = &parts_.unit();
+    accepted.call.wire = state_of<Comm>::template wire<std::byte, detail::no_functor, false>();   // bytes
+    accepted.call.op = &parts_;
     using nothing = detail::no_functor;   // errors of the functor come when it runs
     if constexpr (How == detail::made::at_once) {
       parts_.take();
       if constexpr (std::is_same_v<Algorithm, automatic>)
-        run_by_rules(accepted.state, accepted.its, &detail::policy_table_of<c>);
-      else run_call(accepted.state, accepted.its, decide<c, nothing>(accepted, algorithm));
+        run_by_rules(accepted.state, accepted.call, &detail::policy_table_of<c>);
+      else run_call(accepted.state, accepted.call, decide<c, nothing>(accepted, algorithm));
       parts_.give();
       is_done_ = true;
     } else {
       auto owned = accepted.template own<How, detail::run_of_batch>(parts_, is_done_);
-      return detail::made_t<How>(detail::prepare_call(accepted.state, accepted.its,
+      return detail::made_t<How>(detail::prepare_call(accepted.state, accepted.call,
                                                       decide<c, nothing>(accepted, algorithm), std::move(owned),
                                                       How == detail::made::ready));
     }

@@ -85,9 +85,9 @@ class binned_sum {
 
   template <detail::no_wider_than<T> X>
   binned_sum& operator+=(X x) {
-    detail::integer_form its = detail::integer_form_of(static_cast<T>(x));
-    its.shift += detail::format_of<T>.least() - detail::format_of<double>.least();
-    detail::add_to(inside(), its);
+    detail::integer_form form = detail::integer_form_of(static_cast<T>(x));
+    form.shift += detail::format_of<T>.least() - detail::format_of<double>.least();
+    detail::add_to(inside(), form);
     return *this;
   }
   template <detail::no_wider_than<T> X>
@@ -132,17 +132,17 @@ class binned_sum {
   /// Compares the sums of digits. Sums of the same summands are equal and have the same bytes.
   friend bool operator==(binned_sum const&, binned_sum const&) = default;
   /// Prints enough digits to identify the rounded number.
-  friend std::ostream& operator<<(std::ostream& out, binned_sum const& its) {
+  friend std::ostream& operator<<(std::ostream& out, binned_sum const& sum) {
     using digits = std::conditional_t<sizeof(T) <= sizeof(float), float, double>;
-    return out << detail::shortest(static_cast<digits>(its.value()));
+    return out << detail::shortest(static_cast<digits>(sum.value()));
   }
 
  private:
   static constexpr std::int32_t special_mask = (1 << detail::bins::special_bits) - 1;
 
   detail::bins inside() const {   // only non-const functions write to it
-    auto& its = const_cast<binned_sum&>(*this);
-    return {its.low_.data(), its.high_.data(), K};
+    auto& self = const_cast<binned_sum&>(*this);
+    return {self.low_.data(), self.high_.data(), K};
   }
   binned_sum& add_apart(binned_sum b) {
     b.inside().raise(inside().top());

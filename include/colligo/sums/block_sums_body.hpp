@@ -99,15 +99,15 @@ struct sums_in_levels {
     });
     return std::bit_cast<two_words>(v);
   }
-  [[gnu::always_inline]] void give(block_sum& its) const {
+  [[gnu::always_inline]] void give(block_sum& sum) const {
     unrolled<Levels>([&](std::size_t level) COLLIGO_INLINED {
       auto const from = std::bit_cast<std::int64_t>(start[level]);
-      auto const at = static_cast<std::size_t>(its.count++);
-      its.exponents[at] = exponents[level];
-      its.multiples[at] = 0;
+      auto const at = static_cast<std::size_t>(sum.count++);
+      sum.exponents[at] = exponents[level];
+      sum.multiples[at] = 0;
       unrolled<Lanes>([&](std::size_t lane) COLLIGO_INLINED {
         two_words const two = std::bit_cast<two_words>(sums[level][lane]) - from;
-        its.multiples[at] += two[0] + two[1];
+        sum.multiples[at] += two[0] + two[1];
       });
     });
   }
@@ -119,19 +119,19 @@ template <std::size_t Levels, class T>
 block_sum sum_in_levels(std::size_t n, T const* x) {
   int const exponent = exponent_above(n, x);
   if (exponent < -900 || exponent > 1000) return {};   // a constant would be beyond the range of double
-  sums_in_levels<Levels, lanes> its(exponent);
+  sums_in_levels<Levels, lanes> sums(exponent);
   std::array<two_words, lanes> left{};
   // The next block is asked for while this one is summed up: its first pass alone would wait for memory.
   T const* next = x + n;
   auto const add = [&](std::size_t lane, two_doubles v) COLLIGO_INLINED {
     if (lane == 0) __builtin_prefetch(std::exchange(next, next + 2 * lanes));
-    left[lane] |= its.left_of(v, lane);
+    left[lane] |= sums.left_of(v, lane);
   };
   for_each_pair<lanes>(n, add, x);
   block_sum sum;
   if (!all_zeros(left[0] | left[1] | left[2] | left[3])) return sum;   // also if there is a NaN
   sum.count = 0;
-  its.give(sum);
+  sums.give(sum);
   return sum;
 }
 

@@ -31,8 +31,8 @@ COLLIGO_BODY bool are_equal(std::int64_t const* a, std::int64_t const* b, int n)
   return std::equal(left.data(), left.data() + n + 1, right.data());
 }
 
-COLLIGO_BODY std::uint64_t rounded_bits(std::int64_t const* its, int n, int unit, number_format format) {
-  std::int64_t const seen = its[n] & last_word::specials;
+COLLIGO_BODY std::uint64_t rounded_bits(std::int64_t const* digits, int n, int unit, number_format format) {
+  std::int64_t const seen = digits[n] & last_word::specials;
   if (seen != 0) [[unlikely]] {
     if (seen == infinity_seen) return format.infinite_bits();
     if (seen == negative_infinity_seen) return format.infinite_bits() | format.sign();
@@ -40,7 +40,7 @@ COLLIGO_BODY std::uint64_t rounded_bits(std::int64_t const* its, int n, int unit
   }
   // Most digits are 0: only those from `low` to `high` are made canonical. If what is carried out of them is negative,
   // the number is negative, and the negated number is rounded.
-  auto const digit = [&](int i) { return i == n ? last_word::digit(its[n]) : its[i]; };
+  auto const digit = [&](int i) { return i == n ? last_word::digit(digits[n]) : digits[i]; };
   int low = 0, high = n;
   while (low <= n && digit(low) == 0) ++low;
   if (low > n) return 0;

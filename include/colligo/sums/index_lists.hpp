@@ -44,19 +44,19 @@ struct mistake_of_list {
   std::int64_t what = none, first = 0, second = 0;
 };
 template <class T, class Index>
-mistake_of_list mistake_in(sparse_range<T, Index> const& its) {
+mistake_of_list mistake_in(sparse_range<T, Index> const& list) {
   using kind = mistake_of_list::kind;
-  std::size_t const n = its.indices.size();
-  if (n != its.values.size())
-    return {kind::unequal, static_cast<std::int64_t>(n), static_cast<std::int64_t>(its.values.size())};
-  std::int64_t const end = its.length >= 0 ? its.length : std::numeric_limits<std::int64_t>::max();
+  std::size_t const n = list.indices.size();
+  if (n != list.values.size())
+    return {kind::unequal, static_cast<std::int64_t>(n), static_cast<std::int64_t>(list.values.size())};
+  std::int64_t const end = list.length >= 0 ? list.length : std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < n; ++i) {
-    auto const index = static_cast<std::int64_t>(its.indices[i]);
+    auto const index = static_cast<std::int64_t>(list.indices[i]);
     if (index < 0) return {kind::negative, index};
     if (index >= end) return {kind::beyond, index, end};
-    if (i == 0 || its.indices[i - 1] < its.indices[i]) continue;
-    return {its.indices[i - 1] == its.indices[i] ? kind::twice : kind::unsorted, index,
-            static_cast<std::int64_t>(its.indices[i - 1])};
+    if (i == 0 || list.indices[i - 1] < list.indices[i]) continue;
+    return {list.indices[i - 1] == list.indices[i] ? kind::twice : kind::unsorted, index,
+            static_cast<std::int64_t>(list.indices[i - 1])};
   }
   return {};
 }
@@ -83,10 +83,10 @@ std::size_t merge_two(sparse_range<T, Index> const& left, sparse_range<T, Index>
     else out.values[at] = *(take_left ? &left.values[i] : &right.values[j]);
     i += take_left, j += take_right;
   }
-  auto const rest = [&](sparse_range<T, Index> const& its, std::size_t from) {
-    std::ranges::copy(its.indices.subspan(from), out.indices.begin() + static_cast<std::ptrdiff_t>(at));
-    std::ranges::copy(its.values.subspan(from), out.values.begin() + static_cast<std::ptrdiff_t>(at));
-    at += its.indices.size() - from;
+  auto const rest = [&](sparse_range<T, Index> const& list, std::size_t from) {
+    std::ranges::copy(list.indices.subspan(from), out.indices.begin() + static_cast<std::ptrdiff_t>(at));
+    std::ranges::copy(list.values.subspan(from), out.values.begin() + static_cast<std::ptrdiff_t>(at));
+    at += list.indices.size() - from;
   };
   rest(left, i), rest(right, j);
   return at;
@@ -204,7 +204,7 @@ inline constexpr std::int64_t block_width = 64;
 
 /// The blocks of the vector's stretches bounds[i] .. bounds[i + 1], each of which begins with one of its own.
 template <class Op, class T, class Index>
-std::vector<sparse_block<T>> blocks_of_list(sparse_range<T, Index> const& its, std::span<std::int64_t const> bounds) {
+std::vector<sparse_block<T>> blocks_of_list(sparse_range<T, Index> const& list, std::span<std::int64_t const> bounds) {
   std::size_t count = 0;
   for (std::size_t i = 1; i < bounds.size(); ++i)
     count += static_cast<std::size_t>((bounds[i] - bounds[i - 1] + block_width - 1) / block_width);
@@ -214,9 +214,9 @@ std::vector<sparse_block<T>> blocks_of_list(sparse_range<T, Index> const& its, s
   sparse_block<T>* block = made.data();
   std::size_t at = 0;
   for (std::size_t i = 1; i < bounds.size(); ++i) {
-    for (; at < its.indices.size() && static_cast<std::int64_t>(its.indices[at]) < bounds[i]; ++at) {
-      std::int64_t const place = static_cast<std::int64_t>(its.indices[at]) - bounds[i - 1];
-      block[place / block_width].values[place % block_width] = its.values[at];
+    for (; at < list.indices.size() && static_cast<std::int64_t>(list.indices[at]) < bounds[i]; ++at) {
+      std::int64_t const place = static_cast<std::int64_t>(list.indices[at]) - bounds[i - 1];
+      block[place / block_width].values[place % block_width] = list.values[at];
       block[place / block_width].there |= std::uint64_t{1} << place % block_width;
     }
     block += (bounds[i] - bounds[i - 1] + block_width - 1) / block_width;

@@ -56,9 +56,9 @@ class list_view {
     std::memcpy(at, words, sizeof words);
   }
   std::int64_t word(std::size_t i) const {
-    std::int64_t its;
-    std::memcpy(&its, at_ + 8 * i, sizeof its);
-    return its;
+    std::int64_t value;
+    std::memcpy(&value, at_ + 8 * i, sizeof value);
+    return value;
   }
   std::byte const* at_;
 };
@@ -87,22 +87,22 @@ class list_in_call {
 
  public:
   list_in_call(std::size_t capacity, int rank) : bytes(view::bytes(rounded_size(capacity))), rank_(rank) {}
-  void write(Question& its) {
+  void write(Question& question) {
     try {
-      view::write(bytes.data(), its.places(), its.local());
+      view::write(bytes.data(), question.places(), question.local());
       thrown_ = nullptr;
     } catch (...) {
       thrown_ = std::current_exception();
       view::write_missing(bytes.data(), rank_);
     }
   }
-  typename Question::answer read(Question& its) {
+  typename Question::answer read(Question& question) {
     if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
     view const all(bytes.data());
     if (all.is_missing())
       throw failed_elsewhere("colligo: rank " + std::to_string(all.missing_from()) +
                              " has failed in this call, while it worked on its range");
-    return its.result(all.entries());
+    return question.result(all.entries());
   }
 
   std::vector<std::byte> bytes;
@@ -115,48 +115,49 @@ class list_in_call {
 /// Joins the lists of all ranks, in their order.
 template <class Comm, class Question>
 auto accept_list(Comm const& comm, std::span<std::byte> list, Question& joins) {
-  call_arguments<collective::all_reduce, Comm> const its(comm);
-  auto accepted = its.accept_whole(list.first(1));   // one element, to the engine
-  accepted.its.of = &element_of_lists<typename Question::entry, Question>(joins.capacity());
-  accepted.its.wire = state_of<Comm>::template wire<std::byte, no_functor, false>();   // bytes, which MPI does not know
-  accepted.its.op = &joins;
+  call_arguments<collective::all_reduce, Comm> const arguments(comm);
+  auto accepted = arguments.accept_whole(list.first(1));   // one element, to the engine
+  accepted.call.of = &element_of_lists<typename Question::entry, Question>(joins.capacity());
+  accepted.call.wire =
+      state_of<Comm>::template wire<std::byte, no_functor, false>();   // bytes, which MPI does not know
+  accepted.call.op = &joins;
   return accepted;
 }
 
 /// Answers a question whose summary is a list: `local()` makes a rank's list, the call operator joins two.
 template <class Comm, class Question>
   requires requires { typename Question::entry; }
-typename Question::answer answered(Comm const& comm, Question its) {
+typename Question::answer answered(Comm const& comm, Question question) {
   call_arguments<collective::all_reduce, Comm> const at(comm);
   std::optional<list_in_call<Question>> list;
-  at.attempt([&] { list.emplace(its.capacity(), at.rank()); });
-  list->write(its);
-  auto accepted = accept_list(comm, list->bytes, its);
-  run_by_rules(accepted.state, accepted.its, &policy_table_of<collective::all_reduce>);
-  return list->read(its);
+  at.attempt([&] { list.emplace(question.capacity(), at.rank()); });
+  list->write(question);
+  auto accepted = accept_list(comm, list->bytes, question);
+  run_by_rules(accepted.state, accepted.call, &policy_table_of<collective::all_reduce>);
+  return list->read(question);
 }
 
 /// The data that a request keeps.
 template <class Question>
 struct owned_list final : owned_by_request {
   owned_list(Question from, typename Question::answer& to, int rank)
-      : its(std::move(from)), out(to), list(its.capacity(), rank) {}
-  void begin() override { list.write(its); }
-  void finish() override { out = list.read(its); }
+      : question(std::move(from)), out(to), list(question.capacity(), rank) {}
+  void begin() override { list.write(question); }
+  void finish() override { out = list.read(question); }
 
-  Question its;
+  Question question;
   typename Question::answer& out;
   list_in_call<Question> list;
 };
 template <made How, class Comm, class Question>
   requires requires { typename Question::entry; }
-made_t<How> ask(Comm const& comm, Question its, typename Question::answer& out) {
+made_t<How> ask(Comm const& comm, Question question, typename Question::answer& out) {
   call_arguments<collective::all_reduce, Comm> const at(comm);
   owner<owned_list<Question>> owned;
-  at.template attempt<How>([&] { owned = make_owner<owned_list<Question>>(std::move(its), out, at.rank()); });
-  auto accepted = accept_list(comm, owned->list.bytes, owned->its);
-  auto const& by = by_rules(accepted.state, accepted.its, &policy_table_of<collective::all_reduce>);
-  return made_t<How>(prepare_call(accepted.state, accepted.its, by, std::move(owned), How == made::ready));
+  at.template attempt<How>([&] { owned = make_owner<owned_list<Question>>(std::move(question), out, at.rank()); });
+  auto accepted = accept_list(comm, owned->list.bytes, owned->question);
+  auto const& by = by_rules(accepted.state, accepted.call, &policy_table_of<collective::all_reduce>);
+  return made_t<How>(prepare_call(accepted.state, accepted.call, by, std::move(owned), How == made::ready));
 }
 
 /// The question of top(). Entries are in the order of before(): better ones first, NaNs last, equal ones by place.
@@ -207,7 +208,7 @@ class best_of_lists {
   }
 
  private:
-  static entry moved(entry const& its, std::int64_t by) { return {its.value, its.index + by}; }
+  static entry moved(entry const& e, std::int64_t by) { return {e.value, e.index + by}; }
   /// The first element that is better than `other`, which is at a lower place; equal ones are not.
   template <class At>
   At first_better(At at, At end, T const& other) {
@@ -261,9 +262,9 @@ class intervals_of_lists {
   std::int64_t places() const { return std::ssize(all_); }
   answer result(std::span<entry const> found) {
     if (found.empty()) return {};
-    T its = found.front().value;
-    for (auto const& next : found.subspan(1)) its = static_cast<T>(op_(its, next.value));
-    return its;
+    T result_so_far = found.front().value;
+    for (auto const& next : found.subspan(1)) result_so_far = static_cast<T>(op_(result_so_far, next.value));
+    return result_so_far;
   }
 
   std::span<entry const> local() {

@@ -44,19 +44,19 @@ struct integer {
 };
 natural natural_of(std::int64_t const* canonical_words, int n);   // not negative
 template <int Unit, int Top>
-integer integer_of(fixed_point<Unit, Top> its) {
-  its.canonicalise();
-  bool const negative = last_word::digit(its.words().back()) < 0;
-  if (negative) its.negate(), its.canonicalise();
-  return {natural_of(its.words().data(), its.digits), negative};
+integer integer_of(fixed_point<Unit, Top> number) {
+  number.canonicalise();
+  bool const negative = last_word::digit(number.words().back()) < 0;
+  if (negative) number.negate(), number.canonicalise();
+  return {natural_of(number.words().data(), number.digits), negative};
 }
 
-/// The double nearest to its 2^exponent or, if `more`, to a number slightly larger than that.
-double nearest_double(natural its, int exponent, bool more);
-/// its 2^exponent / by, rounded once. Precondition: by > 0.
-double quotient(integer const& its, int exponent, std::uint64_t by);
-/// The square root of its 2^exponent, rounded once.
-double square_root(natural its, int exponent);
+/// The double nearest to number 2^exponent or, if `more`, to a number slightly larger than that.
+double nearest_double(natural number, int exponent, bool more);
+/// number 2^exponent / by, rounded once. Precondition: by > 0.
+double quotient(integer const& number, int exponent, std::uint64_t by);
+/// The square root of number 2^exponent, rounded once.
+double square_root(natural number, int exponent);
 /// (n squares - sum^2) / (n d), where squares count 2^(2 exponent) and the sum 2^exponent. Precondition: n, d > 0.
 double variance_of(natural const& squares, natural const& sum, int exponent, std::uint64_t n, std::uint64_t d);
 

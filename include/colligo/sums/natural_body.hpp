@@ -88,56 +88,56 @@ COLLIGO_BODY std::uint64_t natural::low() const {
 }
 
 COLLIGO_BODY natural natural_of(std::int64_t const* words, int n) {
-  natural its(static_cast<std::uint64_t>(last_word::digit(words[n])));
+  natural number(static_cast<std::uint64_t>(last_word::digit(words[n])));
   for (int i = n - 1; i >= 0; --i) {
-    its.shift_left(digit_bits);
-    its += natural(static_cast<std::uint64_t>(words[i]));
+    number.shift_left(digit_bits);
+    number += natural(static_cast<std::uint64_t>(words[i]));
   }
-  return its;
+  return number;
 }
 
 // To 62 bits, of which the last one says whether something was below, and then as a fixed point number.
-COLLIGO_BODY double nearest_double(natural its, int exponent, bool more) {
-  if (its.is_zero()) return 0;
-  if (std::size_t const bits = its.bits(); bits > 62) {
-    more |= its.shift_right(bits - 62);
+COLLIGO_BODY double nearest_double(natural number, int exponent, bool more) {
+  if (number.is_zero()) return 0;
+  if (std::size_t const bits = number.bits(); bits > 62) {
+    more |= number.shift_right(bits - 62);
     exponent += static_cast<int>(bits) - 62;
   } else {
-    its.shift_left(62 - bits);
+    number.shift_left(62 - bits);
     exponent -= static_cast<int>(62 - bits);
   }
   constexpr int least = 2 * format_of<double>.least() - 64;
   if (exponent < least) return 0;
   if (exponent > format_of<double>.top()) return std::bit_cast<double>(format_of<double>.infinite_bits());
   fixed_point<least - 64, 1200> exactly;
-  std::uint64_t const value = its.low() | std::uint64_t{more};
+  std::uint64_t const value = number.low() | std::uint64_t{more};
   exactly.add_multiple(static_cast<std::int64_t>(value >> 32), exponent - (least - 64) + 32);
   exactly.add_multiple(static_cast<std::int64_t>(value & 0xffffffff), exponent - (least - 64));
   return std::bit_cast<double>(exactly.rounded_to(format_of<double>));
 }
-COLLIGO_BODY double quotient(integer const& its, int exponent, std::uint64_t by) {
-  natural size = its.size;
+COLLIGO_BODY double quotient(integer const& number, int exponent, std::uint64_t by) {
+  natural size = number.size;
   constexpr int enough = 192;   // digits of the quotient, beside those of the divisor
   size.shift_left(enough);
   bool const more = size.divide(by);
   double const result = nearest_double(std::move(size), exponent - enough, more);
   // By bits, because arithmetic may flush subnormal numbers. There is no negative zero.
   auto const bits = std::bit_cast<std::uint64_t>(result);
-  return its.negative && bits != 0 ? std::bit_cast<double>(bits | format_of<double>.sign()) : result;
+  return number.negative && bits != 0 ? std::bit_cast<double>(bits | format_of<double>.sign()) : result;
 }
-COLLIGO_BODY double square_root(natural its, int exponent) {
-  if (its.is_zero()) return 0;
+COLLIGO_BODY double square_root(natural number, int exponent) {
+  if (number.is_zero()) return 0;
   std::size_t by = 160;
   if ((exponent - static_cast<int>(by)) % 2 != 0) ++by;
-  its.shift_left(by);
+  number.shift_left(by);
   exponent -= static_cast<int>(by);
   // 64 bits of the root, one by one; more of the number than twice as many is below them.
-  std::size_t below = its.bits() > 126 ? (its.bits() - 126 + 1) / 2 * 2 : 0;
-  bool more = its.shift_right(below);
+  std::size_t below = number.bits() > 126 ? (number.bits() - 126 + 1) / 2 * 2 : 0;
+  bool more = number.shift_right(below);
   __extension__ using wide = unsigned __int128;
-  natural upper = its;
+  natural upper = number;
   upper.shift_right(64);
-  wide const square = static_cast<wide>(upper.low()) << 64 | its.low();
+  wide const square = static_cast<wide>(upper.low()) << 64 | number.low();
   wide root = 0;
   for (int i = 63; i >= 0; --i) {
     wide const tried = root | wide{1} << i;

@@ -84,11 +84,11 @@ constexpr integer_form integer_form_of(T x) {
   return {(mantissa ^ minus) - minus, exponent - (exponent != 0), 0};
 }
 
-/// its 2^-by, rounded to nearest, ties to even. Precondition: 0 < by, and `by` and the bits of `its` are at least two
-/// fewer than those of Int.
+/// value 2^-by, rounded to nearest, ties to even. Precondition: 0 < by, and `by` and the bits of `value` are at least
+/// two fewer than those of Int.
 template <class Int>
-constexpr Int rounded_shift(Int its, int by) {
-  return (its + (Int{1} << (by - 1)) - 1 + (its >> by & 1)) >> by;
+constexpr Int rounded_shift(Int value, int by) {
+  return (value + (Int{1} << (by - 1)) - 1 + (value >> by & 1)) >> by;
 }
 
 /// The flag of a product with a factor that is NaN or infinite.

@@ -25,8 +25,8 @@ bool adds_up(element const& of) {
 /// the vector consists of blocks. allocate(length): for parts of that length. run(part, done): the call on the elements
 /// from `done` on, with the pointers of the whole.
 template <class Allocate, class Run>
-void run_in_parts(communicator_state& state, call const& its, std::size_t most, Allocate allocate, Run run) {
-  std::size_t const n = its.vector.whole.size(), length = has_blocks(its.what) ? n : std::min(n, most);
+void run_in_parts(communicator_state& state, call const& whole, std::size_t most, Allocate allocate, Run run) {
+  std::size_t const n = whole.vector.whole.size(), length = has_blocks(whole.what) ? n : std::min(n, most);
   try {
     allocate(length);
   } catch (std::bad_alloc const& e) {
@@ -35,7 +35,7 @@ void run_in_parts(communicator_state& state, call const& its, std::size_t most, 
   }
   std::size_t done = 0;
   do {
-    call part = its;
+    call part = whole;
     if (length != n)
       for (range* const cut : {&part.vector.whole, &part.in.covers, &part.out.covers})
         *cut = {0, std::min(cut->size(), std::min(length, n - done))};

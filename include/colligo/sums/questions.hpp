@@ -35,9 +35,9 @@ template <class Comm>
 std::pair<std::int64_t, std::int64_t> places_of(Comm const& comm, std::int64_t mine) {
   std::int64_t before = 0;
   std::plus<> op;
-  call_arguments<collective::exclusive_scan, Comm> const its(comm);
-  its.accept_whole(constant(one(mine)), one(before)).make(op, automatic{});
-  return {its.rank() == 0 ? 0 : before, length_of(comm, mine)};
+  call_arguments<collective::exclusive_scan, Comm> const arguments(comm);
+  arguments.accept_whole(constant(one(mine)), one(before)).make(op, automatic{});
+  return {arguments.rank() == 0 ? 0 : before, length_of(comm, mine)};
 }
 
 // From the arguments of a call to its question: an object whose local() summarises a rank's range and whose result() is
@@ -137,9 +137,9 @@ concept starts = sizeof...(Arguments) > 0 &&
 
 /// Ranges by reference, everything else as a copy.
 template <class T>
-decltype(auto) to_be_kept(T& its) {
-  if constexpr (std::ranges::range<T>) return (its);
-  else return std::decay_t<T>(its);
+decltype(auto) to_be_kept(T& argument) {
+  if constexpr (std::ranges::range<T>) return (argument);
+  else return std::decay_t<T>(argument);
 }
 template <made How, class Asked, class Comm, class... Arguments>
 made_t<How> ask_for(Asked const& asked, Comm const& comm, Arguments&... arguments) {
@@ -191,17 +191,17 @@ struct no_request : mistake {
 #define COLLIGO_QUESTION(name)                                                                                       \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \
-  [[nodiscard]] request i##name(Comm const& comm, Arguments&&... its) {                                              \
-    return detail::ask_for<detail::made::started>(detail::asked_##name(), comm, its...);                             \
+  [[nodiscard]] request i##name(Comm const& comm, Arguments&&... arguments) {                                        \
+    return detail::ask_for<detail::made::started>(detail::asked_##name(), comm, arguments...);                       \
   }                                                                                                                  \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \
-  [[nodiscard]] persistent name##_init(Comm const& comm, Arguments&&... its) {                                       \
-    return detail::ask_for<detail::made::ready>(detail::asked_##name(), comm, its...);                               \
+  [[nodiscard]] persistent name##_init(Comm const& comm, Arguments&&... arguments) {                                 \
+    return detail::ask_for<detail::made::ready>(detail::asked_##name(), comm, arguments...);                         \
   }                                                                                                                  \
   template <communicator Comm, class... Arguments>                                                                   \
-    requires(!requires(Comm const& comm, Arguments&&... its) {                                                       \
-      colligo::name(comm, static_cast<Arguments&&>(its)...);                                                         \
+    requires(!requires(Comm const& comm, Arguments&&... arguments) {                                                 \
+      colligo::name(comm, static_cast<Arguments&&>(arguments)...);                                                   \
     })                                                                                                               \
   detail::no_answer<detail::asked_##name, Comm, Arguments...> name(Comm const&, Arguments&&...) { return {}; }       \
   template <communicator Comm, class... Arguments>                                                                   \

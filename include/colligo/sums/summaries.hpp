@@ -122,30 +122,30 @@ struct moments_of_range {
   }
   static moments result(state const& s) {
     constexpr double nan = std::bit_cast<double>(format_of<double>.nan_bits());   // also under -ffinite-math-only
-    moments its{s.count, nan, nan, nan};
-    if (s.count == 0) return its;
+    moments found{s.count, nan, nan, nan};
+    if (s.count == 0) return found;
     auto const& inside = inside_of_sum::state(s.sum);
     if (!inside.is_number()) {
-      its.mean = static_cast<double>(s.sum);
-      return its;
+      found.mean = static_cast<double>(s.sum);
+      return found;
     }
     auto const n = static_cast<std::uint64_t>(s.count);
     integer const sum = integer_of(inside);
     natural const squares = integer_of(inside_of_sum::state(s.squares)).size;
-    its.mean = quotient(sum, inside.unit, n);
-    its.variance = variance_of(squares, sum.size, inside.unit, n, n);
-    if (n > 1) its.sample_variance = variance_of(squares, sum.size, inside.unit, n, n - 1);
-    return its;
+    found.mean = quotient(sum, inside.unit, n);
+    found.variance = variance_of(squares, sum.size, inside.unit, n, n);
+    if (n > 1) found.sample_variance = variance_of(squares, sum.size, inside.unit, n, n - 1);
+    return found;
   }
 };
 
 /// Sums of products of two ranges of equal length.
 template <class Comm, class A, class B>
 auto products_over(Comm const& comm, A const& a, B const& b) {
-  sum_of_products<std::ranges::range_value_t<A>> const its{view_of(a), view_of(b)};
-  call_arguments<collective::all_reduce, Comm>(comm).require_size(its.b.size(), its.a.size(), "the second range",
-                                                                  "dot");
-  return its;
+  sum_of_products<std::ranges::range_value_t<A>> const products{view_of(a), view_of(b)};
+  call_arguments<collective::all_reduce, Comm>(comm).require_size(products.b.size(), products.a.size(),
+                                                                  "the second range", "dot");
+  return products;
 }
 /// Two ranges for sums(): references, also to temporaries.
 template <class A, class B>
@@ -161,9 +161,9 @@ template <class T>
 concept summands = summable<T> || are_factors<T>;
 
 template <class Comm, class Summands>
-auto summary_over(Comm const& comm, Summands const& its) {
-  if constexpr (are_factors<Summands>) return products_over(comm, its.a, its.b);
-  else return sum_of_range<std::ranges::range_value_t<Summands>>{view_of(its)};
+auto summary_over(Comm const& comm, Summands const& given) {
+  if constexpr (are_factors<Summands>) return products_over(comm, given.a, given.b);
+  else return sum_of_range<std::ranges::range_value_t<Summands>>{view_of(given)};
 }
 
 /// Several summaries at once.
@@ -171,10 +171,10 @@ template <class... Each>
 struct summaries {
   using state = std::tuple<typename Each::state...>;
   using functor = each<typename Each::functor...>;
-  std::tuple<Each...> its;
+  std::tuple<Each...> all;
 
   state local() const {
-    return std::apply([](auto const&... one) { return state{one.local()...}; }, its);
+    return std::apply([](auto const&... one) { return state{one.local()...}; }, all);
   }
   static auto result(state const& s) {
     return std::apply([](auto const&... one) {
@@ -243,8 +243,8 @@ auto accept_element(Comm const& comm, T& value) {
 /// Answers a question whose summary is one element.
 template <class Comm, class Question>
   requires requires { typename Question::functor; }
-typename Question::answer answered(Comm const& comm, Question const& its) {
-  auto state = its.local();
+typename Question::answer answered(Comm const& comm, Question const& question) {
+  auto state = question.local();
   typename Question::functor op;
   accept_element(comm, state).make(op, automatic{});
   return Question::result(state);
@@ -254,20 +254,20 @@ typename Question::answer answered(Comm const& comm, Question const& its) {
 template <class Question>
 struct owned_question final : owned_functor<typename Question::functor> {
   owned_question(Question const& from, typename Question::answer& to)
-      : owned_functor<typename Question::functor>({}), its(from), out(to) {}
-  void begin() override { state = its.local(); }
+      : owned_functor<typename Question::functor>({}), question(from), out(to) {}
+  void begin() override { state = question.local(); }
   void finish() override { out = Question::result(state); }
 
-  Question its;
+  Question question;
   typename Question::answer& out;
   typename Question::state state{};
 };
 template <made How, class Comm, class Question>
   requires requires { typename Question::functor; }
-made_t<How> ask(Comm const& comm, Question const& its, typename Question::answer& out) {
+made_t<How> ask(Comm const& comm, Question const& question, typename Question::answer& out) {
   owner<owned_question<Question>> owned;
   call_arguments<collective::all_reduce, Comm>(comm).template attempt<How>(
-      [&] { owned = make_owner<owned_question<Question>>(its, out); });
+      [&] { owned = make_owner<owned_question<Question>>(question, out); });
   auto accepted = accept_element(comm, owned->state);
   return accepted.template make_owning<How, typename Question::functor>(std::move(owned), automatic{});
 }

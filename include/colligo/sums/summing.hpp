@@ -135,14 +135,14 @@ class exact_sum {
   friend bool operator==(exact_sum const&, exact_sum const&) = default;
   /// The same sum in its canonical form, whose bytes depend only on the sum.
   exact_sum canonical() const {
-    exact_sum its = *this;
-    its.state_.canonicalise();
-    return its;
+    exact_sum canonical = *this;
+    canonical.state_.canonicalise();
+    return canonical;
   }
   /// Prints enough digits to identify the rounded number.
-  friend std::ostream& operator<<(std::ostream& out, exact_sum const& its) {
+  friend std::ostream& operator<<(std::ostream& out, exact_sum const& sum) {
     using digits = std::conditional_t<sizeof(value_type) <= sizeof(float), float, double>;
-    return out << detail::shortest(static_cast<digits>(its.value()));
+    return out << detail::shortest(static_cast<digits>(sum.value()));
   }
 
  private:
@@ -163,9 +163,9 @@ class exact_sum {
   template <class Table, class... T>
   exact_sum& add_blocks(std::size_t n, T const*... x) {
     auto const give = [this](std::int64_t multiple, int exponent) { add_multiple(multiple, exponent); };
-    detail::adder<Table, decltype(give)> its(give);
-    its.add_all(n, x...);
-    state_.add_special(its.finish());
+    detail::adder<Table, decltype(give)> adder(give);
+    adder.add_all(n, x...);
+    state_.add_special(adder.finish());
     state_.canonicalise();   // so that it counts as one summand
     return *this;
   }

@@ -12,10 +12,10 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The call on exact sums; the same call if it adds up no floating point numbers.
-inline call on_exact_sums(communicator_state& state, call const& its) {
-  call made = its;
-  if (adds_up<double>(*its.of)) made.of = &element_of<exact_sum<double>, std::plus<>>;
-  else if (adds_up<float>(*its.of)) made.of = &element_of<exact_sum<float>, std::plus<>>;
+inline call on_exact_sums(communicator_state& state, call const& rounded) {
+  call made = rounded;
+  if (adds_up<double>(*rounded.of)) made.of = &element_of<exact_sum<double>, std::plus<>>;
+  else if (adds_up<float>(*rounded.of)) made.of = &element_of<exact_sum<float>, std::plus<>>;
   else return made;
   made.wire = state.wire_of_bytes();
   return made;
@@ -40,26 +40,26 @@ struct sums_of_call {
     for (std::size_t i = 0; i < n; ++i) reinterpret_cast<T*>(to)[i] = out[i].value();
   }
   /// Turns the call into one on these.
-  void stand_for(call& its) {
-    its.in.data = reinterpret_cast<std::byte const*>(in.data());
-    its.out.data = reinterpret_cast<std::byte*>(out.data());
+  void stand_for(call& call) {
+    call.in.data = reinterpret_cast<std::byte const*>(in.data());
+    call.out.data = reinterpret_cast<std::byte*>(out.data());
   }
 };
 
 /// Sums are up to 39 times as long as numbers, so long vectors are sent in parts if possible.
 template <class T, class Run>
-void run_on_exact_sums(communicator_state& state, call const& its, Run run) {
+void run_on_exact_sums(communicator_state& state, call const& rounded, Run run) {
   constexpr std::size_t most = 4096;
   sums_of_call<T> sums(0, 0);
   auto const allocate = [&](std::size_t length) {
-    sums = {std::min(its.in.covers.size(), length), std::min(its.out.covers.size(), length)};
+    sums = {std::min(rounded.in.covers.size(), length), std::min(rounded.out.covers.size(), length)};
   };
-  run_in_parts(state, on_exact_sums(state, its), most, allocate, [&](call part, std::size_t done) {
+  run_in_parts(state, on_exact_sums(state, rounded), most, allocate, [&](call part, std::size_t done) {
     sums.stand_for(part);
-    sums.take(its.in.data + done * sizeof(T), part.in.covers.size());
-    if (its.what == collective::exclusive_scan) std::ranges::fill(sums.out, exact_sum<T>());
+    sums.take(rounded.in.data + done * sizeof(T), part.in.covers.size());
+    if (rounded.what == collective::exclusive_scan) std::ranges::fill(sums.out, exact_sum<T>());
     run(part);
-    sums.give(its.out.data + done * sizeof(T), part.out.covers.size(), its.init);
+    sums.give(rounded.out.data + done * sizeof(T), part.out.covers.size(), rounded.init);
   });
 }
 

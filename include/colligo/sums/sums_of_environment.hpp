@@ -12,11 +12,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The functions of exact_summing.
 struct sums_of_environment {
-  static call as_exact(communicator_state& state, call const& its);
-  static bool holds_for(communicator_state& state, call const& its, choice const& by);
-  static void run(communicator_state& state, call const& its, choice const& by,
-                  void (*run)(communicator_state& state, call const& its, choice const& by));
-  static call own(communicator_state& state, call const& its, owner<owned_by_request>& kept);
+  static call as_exact(communicator_state& state, call const& call);
+  static bool holds_for(communicator_state& state, call const& call, choice const& by);
+  static void run(communicator_state& state, call const& asked, choice const& by,
+                  void (*run)(communicator_state& state, call const& call, choice const& by));
+  static call own(communicator_state& state, call const& rounded, owner<owned_by_request>& kept);
 };
 
 inline constexpr exact_summing sums_exactly{&sums_of_environment::as_exact, &sums_of_environment::holds_for,

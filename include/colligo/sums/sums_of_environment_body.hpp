@@ -14,10 +14,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// The data that a request keeps.
 template <class T>
 struct owned_sums final : owned_by_request {
-  owned_sums(call& its, owner<owned_by_request> before)
-      : kept(std::move(before)), numbers_in(its.in), numbers_out(its.out), init(its.init),
-        sums(its.in.covers.size(), its.out.covers.size()) {
-    sums.stand_for(its);
+  owned_sums(call& call, owner<owned_by_request> before)
+      : kept(std::move(before)), numbers_in(call.in), numbers_out(call.out), init(call.init),
+        sums(call.in.covers.size(), call.out.covers.size()) {
+    sums.stand_for(call);
   }
   void begin() override {
     if (kept) kept->begin();
@@ -36,26 +36,27 @@ struct owned_sums final : owned_by_request {
   sums_of_call<T> sums;
 };
 
-COLLIGO_BODY call sums_of_environment::as_exact(communicator_state& state, call const& its) {
-  return on_exact_sums(state, its);
+COLLIGO_BODY call sums_of_environment::as_exact(communicator_state& state, call const& call) {
+  return on_exact_sums(state, call);
 }
-COLLIGO_BODY bool sums_of_environment::holds_for(communicator_state& state, call const& its, choice const& by) {
+COLLIGO_BODY bool sums_of_environment::holds_for(communicator_state& state, call const& call, choice const& by) {
   switch (by.who) {
     case decided_by::pinned: case decided_by::named: case decided_by::required: case decided_by::tried:
     case decided_by::measured: return false;
-    default: return as_exact(state, its).of != its.of;
+    default: return as_exact(state, call).of != call.of;
   }
 }
-COLLIGO_BODY void sums_of_environment::run(communicator_state& state, call const& its, choice const& by,
-                                           void (*run)(communicator_state& state, call const& its, choice const& by)) {
+COLLIGO_BODY void sums_of_environment::run(communicator_state& state, call const& asked, choice const& by,
+                                           void (*run)(communicator_state& state, call const& call, choice const& by)) {
   auto const run_part = [&](call const& part) { run(state, part, by); };
-  if (adds_up<double>(*its.of)) run_on_exact_sums<double>(state, its, run_part);
-  else run_on_exact_sums<float>(state, its, run_part);
+  if (adds_up<double>(*asked.of)) run_on_exact_sums<double>(state, asked, run_part);
+  else run_on_exact_sums<float>(state, asked, run_part);
 }
-COLLIGO_BODY call sums_of_environment::own(communicator_state& state, call const& its, owner<owned_by_request>& kept) {
-  call made = as_exact(state, its);
+COLLIGO_BODY call sums_of_environment::own(communicator_state& state, call const& rounded,
+                                           owner<owned_by_request>& kept) {
+  call made = as_exact(state, rounded);
   made.before = 0;
-  if (adds_up<double>(*its.of)) kept = make_owner<owned_sums<double>>(made, std::move(kept));
+  if (adds_up<double>(*rounded.of)) kept = make_owner<owned_sums<double>>(made, std::move(kept));
   else kept = make_owner<owned_sums<float>>(made, std::move(kept));
   return made;
 }

@@ -20,17 +20,17 @@ namespace detail {
 /// Measures and decides. A template, so only units that use it compile it.
 template <class Lazy = void>
 struct adapting {
-  static void run(endpoint& at, call const& its, policies_of_collective policies);
+  static void run(endpoint& at, call const& asked, policies_of_collective policies);
   /// The same for calls without an algorithm, unless the environment names one.
-  static void run_for_automatic(endpoint& at, call const& its, policies_of_collective policies);
+  static void run_for_automatic(endpoint& at, call const& asked, policies_of_collective policies);
   /// The decision for such calls; until there is one, the choice of `automatic`.
-  static choice decide(endpoint& at, call const& its, policies_of_collective policies);
+  static choice decide(endpoint& at, call const& call, policies_of_collective policies);
 
  private:
   struct size_class;
-  static size_class& class_of(communicator_state& state, call const& its, policies_of_collective policies);
-  static owner<size_class> new_class(communicator_state& state, call const& its, policy_table const& policies);
-  static bool agree(communicator_state& state, size_class& its);
+  static size_class& class_of(communicator_state& state, call const& call, policies_of_collective policies);
+  static owner<size_class> new_class(communicator_state& state, call const& asked, policy_table const& policies);
+  static bool agree(communicator_state& state, size_class& size);
 };
 
 }  // namespace detail
@@ -51,13 +51,13 @@ struct adaptive {
   template <collective, class, class, class>
   static constexpr void check() {}
   template <collective, class, class>
-  detail::choice decide(detail::endpoint& state, detail::call const& its,
+  detail::choice decide(detail::endpoint& state, detail::call const& call,
                         detail::policies_of_collective policies) const {
-    return detail::adapting<>::decide(state, its, policies);
+    return detail::adapting<>::decide(state, call, policies);
   }
   template <class Lazy = void>
-  void run(detail::endpoint& state, detail::call const& its, detail::policies_of_collective policies) const {
-    detail::adapting<Lazy>::run(state, its, policies);
+  void run(detail::endpoint& state, detail::call const& asked, detail::policies_of_collective policies) const {
+    detail::adapting<Lazy>::run(state, asked, policies);
   }
 };
 

@@ -56,23 +56,23 @@ struct adapting<Lazy>::size_class {
   size_class* next = nullptr;
 
   static constexpr std::size_t bytes() { return 1; }   // they are alike
-  bool is_for(call const& its) const {
-    return what == its.what && size == size_of(its) && of->is_like(*its.of);
+  bool is_for(call const& call) const {
+    return what == call.what && size == size_of(call) && of->is_like(*call.of);
   }
-  static int size_of(call const& its) {
-    return static_cast<int>(std::bit_width(its.of->bytes(its.vector.whole.size())));
+  static int size_of(call const& call) {
+    return static_cast<int>(std::bit_width(call.of->bytes(call.vector.whole.size())));
   }
   /// A typical vector of the class, so that candidates do not depend on which call comes first.
-  static blocks typical_vector(call const& its) {
-    int const size = size_of(its);
-    std::size_t const n = size == 0 ? 0 : std::max<std::size_t>(1, (std::size_t{1} << (size - 1)) / its.of->size);
-    return {{0, n}, its.vector.parts};
+  static blocks typical_vector(call const& call) {
+    int const size = size_of(call);
+    std::size_t const n = size == 0 ? 0 : std::max<std::size_t>(1, (std::size_t{1} << (size - 1)) / call.of->size);
+    return {{0, n}, call.vector.parts};
   }
   /// The lower quartile, because disturbances only add; beyond_all while there are too few rows. The first row, with
   /// memory not used before, does not count.
-  static double seconds(std::vector<double> const& its) {
-    if (its.size() <= enough) return detail::beyond_all;
-    std::vector<double> rows(its.begin() + 1, its.end());
+  static double seconds(std::vector<double> const& all) {
+    if (all.size() <= enough) return detail::beyond_all;
+    std::vector<double> rows(all.begin() + 1, all.end());
     auto const quarter = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 4);
     std::nth_element(rows.begin(), quarter, rows.end());
     return *quarter;
@@ -93,21 +93,21 @@ struct adapting<Lazy>::size_class {
 };
 
 template <class Lazy>
-auto adapting<Lazy>::class_of(communicator_state& state, call const& its, policies_of_collective policies)
+auto adapting<Lazy>::class_of(communicator_state& state, call const& call, policies_of_collective policies)
     -> size_class& {
   constexpr auto all = static_cast<std::size_t>(-1);   // none is dropped: it may be trying candidates
   auto& kept = kept_decisions<size_class>::of(kept_choices::of(state).adapted, all);
-  if (auto* const found = kept.find([&](size_class const& one) { return one.is_for(its); })) [[likely]] return *found;
-  return announcing_refusal(state, its, [&]() -> size_class& { return kept.add(new_class(state, its, policies())); });
+  if (auto* const found = kept.find([&](size_class const& one) { return one.is_for(call); })) [[likely]] return *found;
+  return announcing_refusal(state, call, [&]() -> size_class& { return kept.add(new_class(state, call, policies())); });
 }
 
 template <class Lazy>
-auto adapting<Lazy>::new_class(communicator_state& state, call const& its, policy_table const& policies)
+auto adapting<Lazy>::new_class(communicator_state& state, call const& asked, policy_table const& policies)
     -> owner<size_class> {
-  int const size = size_class::size_of(its);
-  auto made = make_owner<size_class>(size_class{its.what, its.of, size, size <= 17 ? 8u : size <= 22 ? 4u : 3u});
-  call rule = its;
-  rule.vector = size_class::typical_vector(its);
+  int const size = size_class::size_of(asked);
+  auto made = make_owner<size_class>(size_class{asked.what, asked.of, size, size <= 17 ? 8u : size <= 22 ? 4u : 3u});
+  call rule = asked;
+  rule.vector = size_class::typical_vector(asked);
   situation const s = situation_of(state, rule);
   auto const add = [&](choice const& one) {
     bool const is_known = is_any(made->candidates, [&](choice const& other) { return other.index() == one.index(); });
@@ -115,14 +115,14 @@ auto adapting<Lazy>::new_class(communicator_state& state, call const& its, polic
       made->candidates.push_back(bound(one, policies, decided_by::tried));
   };
   add(policies.choose(s));
-  bool const is_stable = s.stable && !s.exact && combines(its.what);
-  if (is_stable && its.what == collective::all_reduce) add(recursive_doubling{}), add(halving_doubling{});
+  bool const is_stable = s.stable && !s.exact && combines(asked.what);
+  if (is_stable && asked.what == collective::all_reduce) add(recursive_doubling{}), add(halving_doubling{});
   if (!is_stable && state.size() > 1) {
     constexpr std::size_t most_predicted = 4;
     double latest = -1;   // price: candidates with equal prices usually have the same steps, so one is enough
     for (candidate const& one : candidates_for<>(state, rule, policies, s.network)) {
       erased_policy const& what = *one.by.policy;
-      bool const promises = its.what != collective::all_reduce || s.exact || what.same_bits;
+      bool const promises = asked.what != collective::all_reduce || s.exact || what.same_bits;
       if (!promises && !what.is_vendor) continue;   // automatic takes none whose results may differ between ranks
       bool const is_direct = s.shared && one.by.as<direct>() != nullptr;
       bool const is_other = one.seconds < 1e9 && one.seconds > latest * (1 + 1e-9);
@@ -140,50 +140,50 @@ auto adapting<Lazy>::new_class(communicator_state& state, call const& its, polic
 
 // True if all ranks have tried all candidates often enough: then they have chosen the same one.
 template <class Lazy>
-bool adapting<Lazy>::agree(communicator_state& state, size_class& its) {
+bool adapting<Lazy>::agree(communicator_state& state, size_class& size) {
   std::array<double, size_class::most> seconds{};
-  std::size_t const count = its.candidates.size();
-  for (std::size_t i = 0; i < count; ++i) seconds[i] = its.seconds(its.tried[i]);
+  std::size_t const count = size.candidates.size();
+  for (std::size_t i = 0; i < count; ++i) seconds[i] = size.seconds(size.tried[i]);
   combine_among_ranks(state, maximum{}, std::span(seconds).first(count));
   auto const end = seconds.begin() + static_cast<std::ptrdiff_t>(count);
   if (*std::max_element(seconds.begin(), end) == detail::beyond_all) return false;
   auto const best = static_cast<std::size_t>(std::min_element(seconds.begin(), end) - seconds.begin());
   constexpr double worthwhile = 0.97;   // to replace the choice of `automatic`: two measurements may differ that much
-  if (seconds[best] < worthwhile * seconds[0]) std::swap(its.candidates[0], its.candidates[best]);
+  if (seconds[best] < worthwhile * seconds[0]) std::swap(size.candidates[0], size.candidates[best]);
   return true;
 }
 
 template <class Lazy>
-void adapting<Lazy>::run(endpoint& at, call const& its, policies_of_collective policies) {
+void adapting<Lazy>::run(endpoint& at, call const& asked, policies_of_collective policies) {
   communicator_state& state = state_at(at);
-  size_class& all = class_of(state, its, policies);
-  if (all.decided) [[likely]] return run_call(at, its, all.candidates[0]);
+  size_class& all = class_of(state, asked, policies);
+  if (all.decided) [[likely]] return run_call(at, asked, all.candidates[0]);
   // A rank that refuses its call would match this comparison instead of that of checked mode.
-  if (its.checked()) return run_call(at, its, by_rules(at, its, policies));
+  if (asked.checked()) return run_call(at, asked, by_rules(at, asked, policies));
   std::uint32_t const number = state.calls;
   if (mixed(number, 1) % size_class::calls_to_meet == 0 && agree(state, all)) {
     all.decide();
-    return run_call(at, its, all.candidates[0]);
+    return run_call(at, asked, all.candidates[0]);
   }
   std::size_t const which = all.candidate_for(number);
   std::int64_t const began = now_in_ns();
-  run_call(at, its, all.candidates[which]);
+  run_call(at, asked, all.candidates[which]);
   all.now.add(seconds_since(began));
 }
 
 template <class Lazy>
-void adapting<Lazy>::run_for_automatic(endpoint& at, call const& its, policies_of_collective policies) {
-  call left = its;
-  left.before = static_cast<std::uint8_t>(its.before & ~adaptation);
+void adapting<Lazy>::run_for_automatic(endpoint& at, call const& asked, policies_of_collective policies) {
+  call left = asked;
+  left.before = static_cast<std::uint8_t>(asked.before & ~adaptation);
   choice const& by = by_rules(at, left, policies);
   if (by.who == decided_by::environment || by.who == decided_by::tree_file) run_call(at, left, by);
   else run(at, left, policies);
 }
 
 template <class Lazy>
-choice adapting<Lazy>::decide(endpoint& at, call const& its, policies_of_collective policies) {
-  size_class& all = class_of(state_at(at), its, policies);
-  return all.decided ? all.candidates[0] : by_rules(at, its, policies);
+choice adapting<Lazy>::decide(endpoint& at, call const& call, policies_of_collective policies) {
+  size_class& all = class_of(state_at(at), call, policies);
+  return all.decided ? all.candidates[0] : by_rules(at, call, policies);
 }
 
 }  // namespace colligo

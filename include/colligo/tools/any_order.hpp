@@ -32,7 +32,7 @@ concept adds_numbers = (std::is_same_v<T, float> || std::is_same_v<T, double>) &
 /// A template, so that only units that ask for it compile it.
 template <class Lazy = void>
 struct summing_in_any_order {
-  static void run(endpoint& at, call const& its, policies_of_collective policies);
+  static void run(endpoint& at, call const& asked, policies_of_collective policies);
 };
 
 }  // namespace detail
@@ -57,16 +57,16 @@ struct require<detail::order_of_contributions> {
                   "operations: for other functors write require{same_bits}, or colligo::accumulate(comm, range, op)");
   }
   template <collective C, class T, class Op>
-  detail::choice decide(detail::endpoint& state, detail::call const& its,
+  detail::choice decide(detail::endpoint& state, detail::call const& call,
                         detail::policies_of_collective policies) const {
     static_assert(!combines(C) || exact<Op, T>,
                   "colligo: require{any_order} is for blocking calls, because it makes two collectives: for "
                   "requests take elements of colligo::binned_sum<double>");
-    return detail::by_rules(state, its, policies);
+    return detail::by_rules(state, call, policies);
   }
   template <class Lazy = void>
-  void run(detail::endpoint& state, detail::call const& its, detail::policies_of_collective policies) const {
-    detail::summing_in_any_order<Lazy>::run(state, its, policies);
+  void run(detail::endpoint& state, detail::call const& asked, detail::policies_of_collective policies) const {
+    detail::summing_in_any_order<Lazy>::run(state, asked, policies);
   }
 };
 require(detail::order_of_contributions) -> require<detail::order_of_contributions>;

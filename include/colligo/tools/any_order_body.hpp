@@ -29,14 +29,14 @@ struct grid_of_exponents {
   }
   int unit(std::uint16_t exponent) const { return std::max(0, format.fraction + std::max<int>(exponent, 1) - bits); }
   std::int64_t contribution(T x, std::uint16_t exponent) const {
-    integer_form const its = integer_form_of(x);
+    integer_form const form = integer_form_of(x);
     if (exponent == no_number) [[unlikely]]
-      return its.special == 0 ? 0
-                              : std::int64_t{1} << (its.special == nan_seen        ? nan_at
-                                                    : its.special == infinity_seen ? infinity_at
-                                                                                   : negative_infinity_at);
-    int const by = unit(exponent) - its.shift;
-    return by <= 0 ? its.mantissa * (std::int64_t{1} << -by) : rounded_shift(its.mantissa, std::min(by, 60));
+      return form.special == 0 ? 0
+                               : std::int64_t{1} << (form.special == nan_seen        ? nan_at
+                                                     : form.special == infinity_seen ? infinity_at
+                                                                                     : negative_infinity_at);
+    int const by = unit(exponent) - form.shift;
+    return by <= 0 ? form.mantissa * (std::int64_t{1} << -by) : rounded_shift(form.mantissa, std::min(by, 60));
   }
   T result(std::int64_t sum, std::uint16_t exponent) const {
     return std::bit_cast<T>(static_cast<bits_of_number<T>>(
@@ -65,32 +65,32 @@ struct grid_of_exponents {
 
 /// One of the two collectives.
 template <class T, class Op>
-void run_phase(communicator_state& state, call its, std::vector<T> const& in, std::vector<T>& out,
+void run_phase(communicator_state& state, call phase, std::vector<T> const& in, std::vector<T>& out,
                policies_of_collective policies) {
   Op op;
-  its.of = &element_of<T, Op>, its.wire = state.wire_of_bytes(), its.op = &op;
-  its.in.data = reinterpret_cast<std::byte const*>(in.data());
-  its.out.data = reinterpret_cast<std::byte*>(out.data());
-  run_by_rules(state, its, policies);
+  phase.of = &element_of<T, Op>, phase.wire = state.wire_of_bytes(), phase.op = &op;
+  phase.in.data = reinterpret_cast<std::byte const*>(in.data());
+  phase.out.data = reinterpret_cast<std::byte*>(out.data());
+  run_by_rules(state, phase, policies);
 }
 
 template <class T>
-void sum_in_any_order(communicator_state& state, call const& its, policies_of_collective policies) {
+void sum_in_any_order(communicator_state& state, call const& asked, policies_of_collective policies) {
   constexpr std::size_t most = std::size_t{1} << 15;   // what is allocated stays with the process
   std::vector<std::uint16_t> exponents;
   std::vector<std::int64_t> contributed, apart;
-  bool const in_place = its.what == collective::all_reduce;
+  bool const in_place = asked.what == collective::all_reduce;
   auto& sums = in_place ? contributed : apart;
   grid_of_exponents<T> const grid(state.size());
-  auto const* const in = reinterpret_cast<T const*>(its.in.data);
-  auto* const out = reinterpret_cast<T*>(its.out.data);
+  auto const* const in = reinterpret_cast<T const*>(asked.in.data);
+  auto* const out = reinterpret_cast<T*>(asked.out.data);
   auto const allocate = [&](std::size_t length) {
-    exponents.resize(length), contributed.resize(length), sums.resize(std::min(its.out.covers.size(), length));
+    exponents.resize(length), contributed.resize(length), sums.resize(std::min(asked.out.covers.size(), length));
   };
-  run_in_parts(state, its, most, allocate, [&](call const& part, std::size_t done) {
+  run_in_parts(state, asked, most, allocate, [&](call const& part, std::size_t done) {
     std::size_t const n = part.vector.whole.size();
     for (std::size_t i = 0; i < n; ++i) exponents[i] = grid.exponent_of(in[done + i]);
-    call largest = its;
+    call largest = asked;
     largest.what = collective::all_reduce, largest.root = 0;
     largest.vector = {{0, n}, state.size()};
     largest.in.covers = largest.out.covers = {0, n};
@@ -103,17 +103,17 @@ void sum_in_any_order(communicator_state& state, call const& its, policies_of_co
 }
 
 template <class Lazy>
-void summing_in_any_order<Lazy>::run(endpoint& at, call const& its, policies_of_collective policies) {
+void summing_in_any_order<Lazy>::run(endpoint& at, call const& asked, policies_of_collective policies) {
   communicator_state& state = state_at(at);
   // A prefix knows nothing of the exponents of later ranks, and each one has its own.
-  if (its.what == collective::scan || its.what == collective::exclusive_scan) {
+  if (asked.what == collective::scan || asked.what == collective::exclusive_scan) {
     auto const run_part = [&](call const& part) { run_by_rules(state, part, policies); };
-    if (adds_up<double>(*its.of)) return run_on_exact_sums<double>(state, its, run_part);
-    if (adds_up<float>(*its.of)) return run_on_exact_sums<float>(state, its, run_part);
+    if (adds_up<double>(*asked.of)) return run_on_exact_sums<double>(state, asked, run_part);
+    if (adds_up<float>(*asked.of)) return run_on_exact_sums<float>(state, asked, run_part);
   }
-  if (adds_up<double>(*its.of)) return sum_in_any_order<double>(state, its, policies);
-  if (adds_up<float>(*its.of)) return sum_in_any_order<float>(state, its, policies);
-  run_by_rules(state, its, policies);
+  if (adds_up<double>(*asked.of)) return sum_in_any_order<double>(state, asked, policies);
+  if (adds_up<float>(*asked.of)) return sum_in_any_order<float>(state, asked, policies);
+  run_by_rules(state, asked, policies);
 }
 
 }  // namespace colligo

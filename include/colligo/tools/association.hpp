@@ -237,14 +237,14 @@ class association_maker {
 /// it was recorded. Throws broken_law if the schedule deadlocks, argument_error if elements change their places. Cost:
 /// proportional to the schedule.
 template <class Lazy = void>
-COLLIGO_CONSTEXPR bracketing association(schedule const& its, operands order = operands::ordered, int root = 0) {
-  blocks const vector{{0, its.elements()}, its.size()};
-  return detail::association_maker<Lazy>(its, order, vector, root).results(vector, root);
+COLLIGO_CONSTEXPR bracketing association(schedule const& s, operands order = operands::ordered, int root = 0) {
+  blocks const vector{{0, s.elements()}, s.size()};
+  return detail::association_maker<Lazy>(s, order, vector, root).results(vector, root);
 }
 /// The same for a schedule that was recorded with blocks that lie elsewhere than record() puts them.
 template <class Lazy = void>
-COLLIGO_CONSTEXPR bracketing association(schedule const& its, operands order, blocks const& vector, int root = 0) {
-  return detail::association_maker<Lazy>(its, order, vector, root).results(vector, root);
+COLLIGO_CONSTEXPR bracketing association(schedule const& s, operands order, blocks const& vector, int root = 0) {
+  return detail::association_maker<Lazy>(s, order, vector, root).results(vector, root);
 }
 
 }  // namespace colligo

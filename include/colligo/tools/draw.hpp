@@ -131,11 +131,11 @@ struct folded_rounds {
 /// Three or more such rounds in a row are one column; two remain two.
 inline std::vector<folded_rounds> fold_rounds(std::vector<message> const& all, int rounds) {
   std::vector<folded_rounds> each(static_cast<std::size_t>(rounds));
-  for (int round = 1; auto& its : each) its.first = its.last = round++;
+  for (int round = 1; auto& one : each) one.first = one.last = round++;
   for (message const& m : all) each[static_cast<std::size_t>(m.round - 1)].sent[m.from].push_back(&m);
   std::vector<folded_rounds> columns;
   for (auto next = each.begin(); next != each.end();) {
-    auto const end = std::find_if_not(next, each.end(), [&](auto const& its) { return its.has_ends_of(*next); });
+    auto const end = std::find_if_not(next, each.end(), [&](auto const& other) { return other.has_ends_of(*next); });
     if (end - next >= 3) columns.push_back(*next), columns.back().last = (end - 1)->last;
     else columns.insert(columns.end(), next, end);
     next = end;
@@ -154,15 +154,15 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
   detail::host_rows const map(s.size(), hosts);
   auto const all = s.messages_in_order();
   auto const columns = detail::fold_rounds(all, s.rounds());
-  auto const label = [](detail::folded_rounds const& its, std::vector<message const*> const& messages) {
+  auto const label = [](detail::folded_rounds const& rounds, std::vector<message const*> const& messages) {
     bool const same =
         std::ranges::all_of(messages, [&](message const* m) { return m->sent.elements == messages[0]->sent.elements; });
     return detail::text_of(messages[0]->sent.elements) + (same ? "" : " +" + std::to_string(messages.size() - 1)) +
-           (its.count() > 1 ? " ..." : "");
+           (rounds.count() > 1 ? " ..." : "");
   };
   std::size_t longest = 4;
-  for (auto const& its : columns)
-    for (auto const& [_, messages] : its.sent) longest = std::max(longest, label(its, messages).size());
+  for (auto const& rounds : columns)
+    for (auto const& [_, messages] : rounds.sent) longest = std::max(longest, label(rounds, messages).size());
 
   std::string caption = detail::concat({name, name.empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),
                                           ", n = ", s.elements(), ": ",
@@ -175,7 +175,7 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
   double const row = s.size() <= 16 ? 40 : 28, top = 76, left = map.known() ? 150 : 80;
   double const stub = .85 * detail::width_of(longest) + 10;
   std::size_t title = 0;
-  for (auto const& its : columns) title = std::max(title, its.title().size());
+  for (auto const& rounds : columns) title = std::max(title, rounds.title().size());
   double const column =
       std::max(stub + std::clamp(6.0 * s.size(), 60.0, 130.0) + 24, detail::width_of(title) + 16);
   double const width =
@@ -209,14 +209,14 @@ inline std::string draw(schedule const& s, std::span<int const> hosts = {}, std:
     picture.line(at_x, at_y - 3, at_x, at_y + 3, colour);
   };
   double left_of = left;
-  for (auto const& its : columns) {
+  for (auto const& rounds : columns) {
     double const x = left_of;
     left_of += column;
-    picture.text(x + column / 2, 50, its.title(), "text-anchor='middle'");
+    picture.text(x + column / 2, 50, rounds.title(), "text-anchor='middle'");
     picture.line(x, 58, x, bottom - 14, "stroke='#000' stroke-opacity='.2' stroke-dasharray='2 4'");
-    for (auto const& [from, messages] : its.sent) {
+    for (auto const& [from, messages] : rounds.sent) {
       double const begin = x + 6 + stub, end = left_of - 12;
-      picture.text(x + 8, y(from) - 4, label(its, messages), "class='small'");
+      picture.text(x + 8, y(from) - 4, label(rounds, messages), "class='small'");
       for (message const* m : messages) {
         char const* const within = map.known() ? "#5b6570" : m->received.folds() ? "#e07b12" : "#3a6ea5";
         auto const colour = map.stroke(from, m->to, within);

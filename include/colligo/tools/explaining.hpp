@@ -22,11 +22,11 @@ namespace detail {
 template <class Lazy = void>
 struct explaining {
   /// The text of explain(); or why there is no choice, if `trouble` has a reason.
-  static std::string explained(endpoint& at, call const& its, choice const* by, std::string const& trouble,
+  static std::string explained(endpoint& at, call const& call, choice const* by, std::string const& trouble,
                                policy_table const& policies);
   static std::string latest_choice(endpoint& at, collective what);
   /// Prints a line on stderr, unless there was one for such a call.
-  static void explain_if_new(communicator_state& state, call const& its, choice const& by);
+  static void explain_if_new(communicator_state& state, call const& call, choice const& by);
 };
 
 }  // namespace detail
@@ -44,20 +44,20 @@ template <class T, communicator Comm, class Op, algorithm Algorithm = automatic>
   requires(!algorithm<Op>)
 std::string explain(Comm const& comm, collective what, std::size_t n, Op const& op, Algorithm const& algorithm = {}) {
   detail::endpoint& at = state_of<Comm>::open(comm);
-  detail::call const its = detail::call_in_question<T>(comm, what, n, op);
+  detail::call const call = detail::call_in_question<T>(comm, what, n, op);
   auto const policies = detail::policies_of(what);
   try {
     chosen_algorithm const by = detail::for_collective(what, [&]<collective C>() -> chosen_algorithm {
       if constexpr (detail::is_decided_at_run_time<Algorithm> || offers<Algorithm, C, T, Op>)
-        return detail::decide<C, T, Op>(at, its, algorithm);
+        return detail::decide<C, T, Op>(at, call, algorithm);
       else
         throw algorithm_error(std::string(name_of(C)) + ": " + std::string(Algorithm::name) +
                               " has no form for this collective");
     });
-    return detail::explaining<>::explained(at, its, &by, "", policies());
+    return detail::explaining<>::explained(at, call, &by, "", policies());
   } catch (algorithm_error const& e) {
     if constexpr (std::is_same_v<Algorithm, named>) throw;
-    return detail::explaining<>::explained(at, its, nullptr, e.what(), policies());
+    return detail::explaining<>::explained(at, call, nullptr, e.what(), policies());
   }
 }
 /// The same for collectives without a functor.

@@ -19,9 +19,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 // Seconds on a machine of messages; none if computing it would take long.
 template <class Lazy = void>
-[[gnu::cold]] std::optional<double> price_of(communicator_state const& state, call const& its, choice const& by) {
+[[gnu::cold]] std::optional<double> price_of(communicator_state const& state, call const& call, choice const& by) {
   constexpr int most_ranks = 32;
-  return state.size() <= most_ranks ? seconds_by_schedule(state, its, by, typical) : std::nullopt;
+  return state.size() <= most_ranks ? seconds_by_schedule(state, call, by, typical) : std::nullopt;
 }
 
 template <class Lazy = void>
@@ -36,10 +36,10 @@ inline bool asks_for_memory(communicator_state& state, element const& of, transp
 
 // "over shared memory"
 template <class Lazy = void>
-[[gnu::cold]] std::string transport_text(communicator_state& state, call const& its, choice const& by) {
+[[gnu::cold]] std::string transport_text(communicator_state& state, call const& call, choice const& by) {
   if (by.policy->is_vendor) return "by the MPI library";
   int const p = state.size();
-  if (p > 1 && asks_for_memory(state, *its.of, by.over)) {
+  if (p > 1 && asks_for_memory(state, *call.of, by.over)) {
     int const hosts = kept_choices::host_count(state);
     if (hosts == 1) return "over shared memory";
     if (hosts < p) return "over shared memory within hosts and messages between them";
@@ -54,9 +54,9 @@ template <class Lazy = void>
 }
 
 template <class Lazy = void>
-[[gnu::cold]] std::string decider_text(communicator_state& state, call const& its, choice const& by) {
-  auto const& kept = kept_choices::of(state, its.what);
-  bool const stable = kept.known.stable && !kept.known.exact && combines(its.what);
+[[gnu::cold]] std::string decider_text(communicator_state& state, call const& call, choice const& by) {
+  auto const& kept = kept_choices::of(state, call.what);
+  bool const stable = kept.known.stable && !kept.known.exact && combines(call.what);
   switch (by.who) {
     case decided_by::pinned: return "pinned by the program";
     case decided_by::named: return "named by the program";
@@ -85,8 +85,8 @@ template <class Lazy = void>
 
 // "COLLIGO_ALL_REDUCE=ring is not used: ...", or nothing.
 template <class Lazy = void>
-[[gnu::cold]] std::string unused_override_text(communicator_state& state, call const& its, choice const& by) {
-  auto const& kept = kept_choices::of(state, its.what);
+[[gnu::cold]] std::string unused_override_text(communicator_state& state, call const& call, choice const& by) {
+  auto const& kept = kept_choices::of(state, call.what);
   bool const is_ours = by.who == decided_by::table || by.who == decided_by::many_cores ||
                        by.who == decided_by::rules || by.who == decided_by::measured_table;
   if (!is_ours || kept.override_text.empty()) return {};
@@ -95,8 +95,8 @@ template <class Lazy = void>
 
 // The effect of COLLIGO_SUM, or nothing.
 template <class Lazy = void>
-[[gnu::cold]] std::string exactness_text(communicator_state& state, call const& its, choice const& by) {
-  return (state.before() & exactness) != 0 && sum_exactly->holds_for(state, its, by)
+[[gnu::cold]] std::string exactness_text(communicator_state& state, call const& call, choice const& by) {
+  return (state.before() & exactness) != 0 && sum_exactly->holds_for(state, call, by)
              ? ", exact because of COLLIGO_SUM" : "";
 }
 
@@ -112,44 +112,45 @@ template <class Lazy>
 }
 
 template <class Lazy>
-[[gnu::cold]] void explaining<Lazy>::explain_if_new(communicator_state& state, call const& its, choice const& by) {
+[[gnu::cold]] void explaining<Lazy>::explain_if_new(communicator_state& state, call const& call, choice const& by) {
   auto& printed = kept_choices::of(state).explained;
-  std::size_t const bytes = its.of->bytes(its.vector.whole.size());
-  kept_choices::explained_call const now{its.what, its.of, static_cast<int>(std::bit_width(bytes))};
+  std::size_t const bytes = call.of->bytes(call.vector.whole.size());
+  kept_choices::explained_call const now{call.what, call.of, static_cast<int>(std::bit_width(bytes))};
   if (std::find(printed.begin(), printed.end(), now) != printed.end()) return;
   printed.push_back(now);
-  std::string line = "colligo: " + std::string(described(its, by, call_form::blocking).text()) + ": " +
-                     transport_text(state, its, by) + ", " + decider_text(state, its, by) +
-                     exactness_text(state, its, by);
-  if (std::string const unused = unused_override_text(state, its, by); !unused.empty()) line += "; " + unused;
+  std::string line = "colligo: " + std::string(described(call, by, call_form::blocking).text()) + ": " +
+                     transport_text(state, call, by) + ", " + decider_text(state, call, by) +
+                     exactness_text(state, call, by);
+  if (std::string const unused = unused_override_text(state, call, by); !unused.empty()) line += "; " + unused;
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 template <class Lazy>
-[[gnu::cold]] std::string explaining<Lazy>::explained(endpoint& at, call const& its, choice const* by,
+[[gnu::cold]] std::string explaining<Lazy>::explained(endpoint& at, call const& call, choice const* by,
                                                  std::string const& trouble, policy_table const& policies) {
   communicator_state& state = state_at(at);
   std::string text = trouble + '\n';
   erased_policy const* taken = nullptr;
   if (by != nullptr) {
     taken = by->policy;
-    text = std::string(described(its, *by, call_form::blocking).text()) + ", on " + std::to_string(state.size()) +
+    text = std::string(described(call, *by, call_form::blocking).text()) + ", on " + std::to_string(state.size()) +
            (state.size() == 1 ? " rank\n  " : " ranks\n  ");
-    if (auto const refused = why_not(state, its, *by).why; !refused.empty())
+    if (auto const refused = why_not(state, call, *by).why; !refused.empty())
       return text + "refused: " + std::string(taken->name) + refused + '\n';
-    text += std::string(taken->name) + ' ' + transport_text(state, its, *by) + ", ";
-    text += decider_text(state, its, *by) + exactness_text(state, its, *by) + '\n';
-    if (std::string const unused = unused_override_text(state, its, *by); !unused.empty()) text += "  " + unused + '\n';
-    if (auto const price = price_of(state, its, *by))
+    text += std::string(taken->name) + ' ' + transport_text(state, call, *by) + ", ";
+    text += decider_text(state, call, *by) + exactness_text(state, call, *by) + '\n';
+    if (std::string const unused = unused_override_text(state, call, *by); !unused.empty())
+      text += "  " + unused + '\n';
+    if (auto const price = price_of(state, call, *by))
       text += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
   }
   std::vector<std::pair<double, std::string>> priced;
   std::string unpriced, excluded;
-  for_each_candidate(state, its, policies, [&](choice const& one, std::string const& refused) {
+  for_each_candidate(state, call, policies, [&](choice const& one, std::string const& refused) {
     std::string const name(one.policy->name);
     if (one.policy == taken) return;
     if (!refused.empty()) excluded += "  excluded: " + name + refused + '\n';
-    else if (auto const price = price_of(state, its, one)) priced.emplace_back(*price, name);
+    else if (auto const price = price_of(state, call, one)) priced.emplace_back(*price, name);
     else unpriced += (unpriced.empty() ? "" : ", ") + name;
   });
   std::sort(priced.begin(), priced.end());

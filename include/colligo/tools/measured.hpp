@@ -69,7 +69,7 @@ struct measured_table {
   static std::shared_ptr<measured_table const> of(file_setting const& setting);
 };
 
-owner<kept_with_state> read_measured(communicator_state& state, call const& its, policy_table const& policies);
+owner<kept_with_state> read_measured(communicator_state& state, call const& call, policy_table const& policies);
 choice const* find_measured(kept_with_state const& rows, collective what, situation const& s, std::size_t& line);
 /// Units that include this turn COLLIGO_TABLE on.
 inline bool const tables_can_be_read = (read_tables = {&read_measured, &find_measured}, true);

@@ -131,11 +131,11 @@ class table_parser {
   return kept.table;
 }
 
-[[gnu::cold]] COLLIGO_BODY void use_table_setting(file_setting its) {
-  std::string const from = "colligo: " + its.where;
-  if (!its.trouble.empty()) throw argument_error(from + ": " + its.trouble);
-  measured_table::parse(its.text, from);   // throws what it finds
-  set_table_of_program(its.text.empty() ? file_setting{} : std::move(its));
+[[gnu::cold]] COLLIGO_BODY void use_table_setting(file_setting setting) {
+  std::string const from = "colligo: " + setting.where;
+  if (!setting.trouble.empty()) throw argument_error(from + ": " + setting.trouble);
+  measured_table::parse(setting.text, from);   // throws what it finds
+  set_table_of_program(setting.text.empty() ? file_setting{} : std::move(setting));
 }
 
 // The distance of two positive numbers, by logarithms.
@@ -153,10 +153,10 @@ struct measured_choice final : kept_with_state {
     std::string type(of.name());
     std::erase(type, ' ');
     auto const kind = of.commutes ? commutes : ordered;
-    for (std::string const& its : {type, std::string()})
+    for (std::string const& its_type : {type, std::string()})
       for (auto const its_kind : {kind, any}) {
         auto const counts = [&](measured_row const& row) {
-          return row.what == what && row.type == its && row.kind == its_kind && row.hosts == hosts;
+          return row.what == what && row.type == its_type && row.kind == its_kind && row.hosts == hosts;
         };
         int least = 0, most = 0, nearest = 0;   // of ranks, by which the rows are in order
         for (measured_row const& row : table.rows) {
@@ -175,23 +175,23 @@ struct measured_choice final : kept_with_state {
 };
 
 // Warns once of a file that is no table.
-[[gnu::cold]] COLLIGO_BODY owner<kept_with_state> read_measured(communicator_state& state, call const& its,
+[[gnu::cold]] COLLIGO_BODY owner<kept_with_state> read_measured(communicator_state& state, call const& call,
                                                                policy_table const& policies) {
   try {
     auto const table = measured_table::of(state.table_setting());
     int const hosts = kept_choices::host_count(state);
     auto its_rows = make_owner<measured_choice>(
-        *table, its.what, *its.of, state.size(), hosts, [&](measured_row const& row) {
+        *table, call.what, *call.of, state.size(), hosts, [&](measured_row const& row) {
           choice const by = bound(row.take, policies, decided_by::measured_table);
           if (!by.policy)
             throw argument_error(state.table_setting().where + ':' + std::to_string(row.line) + ": " +
                                  std::string(name_of(row.take)) + " has no form for " +
-                                 std::string(name_of(its.what)));
-          return why_not(state, its, by).why.empty();
+                                 std::string(name_of(call.what)));
+          return why_not(state, call, by).why.empty();
         });
     if (!its_rows->ladders.empty()) return its_rows;
   } catch (argument_error const& e) {
-    if (state.strict()) throw argument_error(where(state, its.what) + e.what());
+    if (state.strict()) throw argument_error(where(state, call.what) + e.what());
     if (state.rank() == 0) warn_once(std::string(e.what()) + "; the table is not used, the library chooses");
   }
   return nullptr;

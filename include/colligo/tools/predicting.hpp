@@ -36,7 +36,8 @@ namespace detail {
 /// The implementation of predict(). A template, so only units that use it compile it.
 template <class Lazy = void>
 struct predicting {
-  static std::vector<prediction> predict(endpoint& at, call const& its, policy_table const& policies, machine const& m);
+  static std::vector<prediction> predict(endpoint& at, call const& call, policy_table const& policies,
+                                         machine const& m);
   /// Seconds per message and per byte, between ranks that share a host or, `between`, do not. Collective.
   static machine network(endpoint& at, bool between);
   /// The largest of all ranks' values.
@@ -74,9 +75,9 @@ machine measured_machine(Comm const& comm, Op op, bool between_hosts = false) {
   static_assert(std::is_default_constructible_v<T>,
                 "colligo: the time of a functor is measured on elements made by T()");
   auto& at = state_of<Comm>::open(comm);
-  machine its = detail::predicting<>::network(at, between_hosts);
-  its.gamma = detail::predicting<>::largest_of_ranks(at, detail::gamma_of<T>(op));
-  return its;
+  machine m = detail::predicting<>::network(at, between_hosts);
+  m.gamma = detail::predicting<>::largest_of_ranks(at, detail::gamma_of<T>(op));
+  return m;
 }
 
 /// The predicted times of the algorithms for a call of this collective with n elements of type T (for collectives on

@@ -52,13 +52,13 @@ double seconds_of_exchange(communicator_state& state, pair_exchange const& pair,
   auto* const data = reinterpret_cast<std::byte*>(both.data());
   blocks const vector{{0, both.size()}, state.size()};
   no_functor nothing;
-  call const its{collective::all_reduce, &element_of<unsigned char, no_functor>, state.wire_of_bytes(), &nothing,
-                 vector, {data, vector.whole}, {data, vector.whole}};
+  call const exchange{collective::all_reduce, &element_of<unsigned char, no_functor>, state.wire_of_bytes(), &nothing,
+                      vector, {data, vector.whole}, {data, vector.whole}};
   double best = detail::beyond_all;
   for (int i = 0; i < batches; ++i) {
     std::int64_t const began = now_in_ns();
     for (int k = 0; k < calls; ++k)
-      state.execute(its, {erased_policy_for<collective::all_reduce, pair_exchange>, pair});
+      state.execute(exchange, {erased_policy_for<collective::all_reduce, pair_exchange>, pair});
     best = std::min(best, seconds_since(began) / calls);
   }
   bool const takes_part = state.rank() == pair.first || state.rank() == pair.second;
@@ -69,9 +69,9 @@ template <class Lazy>
 machine predicting<Lazy>::network(endpoint& at, bool between) {
   communicator_state& state = state_at(at);
   if (state.size() == 1) return typical;
-  auto& its = kept_choices::of(state).measured;
-  if (!its) its = make_owner<kept>();
-  auto& measured = static_cast<kept&>(*its).networks[between];
+  auto& known = kept_choices::of(state).measured;
+  if (!known) known = make_owner<kept>();
+  auto& measured = static_cast<kept&>(*known).networks[between];
   if (measured) return *measured;
   auto const on_host_of_0 = [&state](int r) {
     return state.hosts.empty() || state.hosts[static_cast<std::size_t>(r)] == 0;
@@ -89,10 +89,10 @@ machine predicting<Lazy>::network(endpoint& at, bool between) {
 }
 
 template <class Lazy>
-std::vector<prediction> predicting<Lazy>::predict(endpoint& at, call const& its, policy_table const& policies,
+std::vector<prediction> predicting<Lazy>::predict(endpoint& at, call const& call, policy_table const& policies,
                                                   machine const& m) {
   std::vector<prediction> all;
-  for (candidate const& one : candidates_for<>(state_at(at), its, policies, m))
+  for (candidate const& one : candidates_for<>(state_at(at), call, policies, m))
     if (one.seconds < detail::beyond_all)
       all.push_back({one.by.policy->name, one.seconds, one.by_formula});
   return all;

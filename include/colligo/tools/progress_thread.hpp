@@ -19,8 +19,8 @@ class progress_thread {
   /// A period of std::chrono, whose header costs every unit a twentieth of a second and is not included here.
   template <class Period>
     requires requires { Period::period::den; }
-  explicit progress_thread(Period its)
-      : progress_thread(static_cast<std::int64_t>(1e9 * static_cast<double>(its.count()) * Period::period::num /
+  explicit progress_thread(Period period)
+      : progress_thread(static_cast<std::int64_t>(1e9 * static_cast<double>(period.count()) * Period::period::num /
                                                   Period::period::den)) {}
   ~progress_thread();
   progress_thread(progress_thread const&) = delete;

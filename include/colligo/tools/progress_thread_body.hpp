@@ -33,7 +33,7 @@ struct progress_thread::state {
 
   std::int64_t period_in_ns;
   std::atomic<bool> ends = false;
-  detail::thread looking{[](void* its) { static_cast<state*>(its)->look(); }, this};
+  detail::thread looking{[](void* of) { static_cast<state*>(of)->look(); }, this};
 };
 
 COLLIGO_BODY progress_thread::progress_thread(std::int64_t period_in_ns) {

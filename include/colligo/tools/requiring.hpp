@@ -74,7 +74,7 @@ struct requirement {
 template <class Lazy = void>
 struct requiring {
   /// Throws algorithm_error on all ranks if no algorithm is known to have the property.
-  static choice decide(endpoint& at, call const& its, policies_of_collective policies, requirement const& asks);
+  static choice decide(endpoint& at, call const& call, policies_of_collective policies, requirement const& asks);
 
  private:
   struct entry;
@@ -109,15 +109,15 @@ struct require {
   }
 
   template <collective C, class T, class Op>
-  detail::choice decide(detail::endpoint& state, detail::call const& its,
+  detail::choice decide(detail::endpoint& state, detail::call const& call,
                         detail::policies_of_collective policies) const {
     if constexpr (!combines(C) || exact<Op, T>) {
-      return detail::by_rules(state, its, policies);
+      return detail::by_rules(state, call, policies);
     } else if constexpr (is_property) {
-      return detail::requiring<>::decide(state, its, policies, {what});
+      return detail::requiring<>::decide(state, call, policies, {what});
     } else if constexpr (offers<decltype(What::tag), C, T, Op>) {
       detail::choice const as = detail::pinned<C, decltype(What::tag), T, Op>(what.tag);
-      return detail::requiring<>::decide(state, its, policies, {{}, &as, detail::is_defined_by_knobs(what.tag)});
+      return detail::requiring<>::decide(state, call, policies, {{}, &as, detail::is_defined_by_knobs(what.tag)});
     } else {
       throw algorithm_error(std::string(name_of(C)) + ": " + std::string(what.tag.name) +
                             " has no form for this collective");

@@ -77,9 +77,9 @@ class time_axis {
 
   double operator()(std::int64_t t) const {
     auto const next = std::ranges::upper_bound(stretches, t, {}, &stretch::begin);
-    stretch const& its = next == stretches.begin() ? *next : *std::prev(next);
-    double const since = static_cast<double>(t - its.begin);
-    return its.x + (its.folded ? fold * since / static_cast<double>(its.end - its.begin) : since * scale);
+    stretch const& here = next == stretches.begin() ? *next : *std::prev(next);
+    double const since = static_cast<double>(t - here.begin);
+    return here.x + (here.folded ? fold * since / static_cast<double>(here.end - here.begin) : since * scale);
   }
 
   std::vector<stretch> stretches;
@@ -107,7 +107,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   bool const by_call = steps > most_steps;
   std::map<int, double> y_of;
   double bottom = top;
-  for (auto const& [row, its] : lanes) y_of[row] = bottom, bottom += lane_height * its.count() + between_rows;
+  for (auto const& [row, of_row] : lanes) y_of[row] = bottom, bottom += lane_height * of_row.count() + between_rows;
   double const width = std::clamp(24.0 * static_cast<double>(by_call ? calls : steps), 1000.0, 20000.0);
   detail::time_axis const x(logs, times, left, width);
   auto const y = [&](int row, trace_event const& e) { return y_of[row] + lane_height * lanes.at(row)(e); };
@@ -145,11 +145,11 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     picture.text(at + 32, 40, what);
     at += 55 + 7 * static_cast<double>(std::string_view(what).size());
   }
-  for (auto const& its : x.stretches)
-    if (its.folded) {
-      picture.box(its.x, top - 6, x.fold, bottom - top + 6, "fill='#f1f1f1'");
-      std::string const lasts = detail::fitting_time(static_cast<double>(its.end - its.begin));
-      picture.text(its.x + x.fold / 2, bottom - 4, "idle " + lasts, "text-anchor='middle' class='small'");
+  for (auto const& stretch : x.stretches)
+    if (stretch.folded) {
+      picture.box(stretch.x, top - 6, x.fold, bottom - top + 6, "fill='#f1f1f1'");
+      std::string const lasts = detail::fitting_time(static_cast<double>(stretch.end - stretch.begin));
+      picture.text(stretch.x + x.fold / 2, bottom - 4, "idle " + lasts, "text-anchor='middle' class='small'");
     }
   // Ticks at 1, 2 or 5 times a power of ten, some 100 pixels apart.
   double const wanted = 100 / x.scale, power = std::pow(10, std::floor(std::log10(wanted)));
@@ -159,9 +159,10 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
                                                                   : 1));
   // Each stretch has its own, because folds may be long; none if its label does not fit.
   double labelled = 0;
-  for (auto const& its : x.stretches) {
-    if (its.folded) continue;
-    double const begin = static_cast<double>(its.begin - times.first), end = static_cast<double>(its.end - times.first);
+  for (auto const& stretch : x.stretches) {
+    if (stretch.folded) continue;
+    double const begin = static_cast<double>(stretch.begin - times.first),
+                 end = static_cast<double>(stretch.end - times.first);
     for (double t = std::ceil(begin / tick) * tick; t <= end; t += tick) {
       double const place = x(times.first + static_cast<std::int64_t>(t));
       picture.line(place, top - 6, place, bottom, "stroke='#e3e3e3'");
@@ -173,8 +174,8 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     }
   }
   for (trace_log const& log : logs) {
-    double const its = y_of[log.row()] + call_height / 2 + 4;
-    picture.text(left - 10, its, detail::concat({"rank ", log.row()}), "text-anchor='end'");
+    double const base_line = y_of[log.row()] + call_height / 2 + 4;
+    picture.text(left - 10, base_line, detail::concat({"rank ", log.row()}), "text-anchor='end'");
     if (!log.dropped()) continue;
     std::int64_t complete_to = times.first;
     for (trace_event const& e : log.events())   // of the last call, steps may be missing
@@ -182,7 +183,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     double const from = x(complete_to);
     picture.box(from, y_of[log.row()], x.right - from + 6, call_height, "fill='#d62728' fill-opacity='.12'",
                 "from here on this rank's events were dropped");
-    picture.text(x.right + 8, its, detail::concat({log.dropped(), " dropped"}), "fill='#d62728' class='small'");
+    picture.text(x.right + 8, base_line, detail::concat({log.dropped(), " dropped"}), "fill='#d62728' class='small'");
   }
 
   // Labels are drawn last, on the colour of their boxes, so that no arrow goes through them.
@@ -235,9 +236,10 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
                                     since(m.sent.begin), " to ", since(m.received.end),
                                     m.sent.shared_memory ? ", through shared memory" : ""}));
   }
-  for (label_at const& its : labels) {
-    picture.box(its.x - 1, its.y - 9, 6.2 * static_cast<double>(its.text.size()), 11, "fill='" + its.colour + '\'');
-    picture.text(its.x, its.y, its.text, "class='small'");
+  for (label_at const& label : labels) {
+    picture.box(label.x - 1, label.y - 9, 6.2 * static_cast<double>(label.text.size()), 11,
+                "fill='" + label.colour + '\'');
+    picture.text(label.x, label.y, label.text, "class='small'");
   }
   out << std::move(picture).str();
 }

@@ -127,15 +127,15 @@ COLLIGO_BODY void write_chrome_trace(std::ostream& out, std::span<trace_log cons
   for (trace_log const& log : logs) {
     int const row = log.row();
     auto const& lane = lanes.at(row);
-    auto const in_lane = [&](char const* phase, int its) {
-      return concat({",\n{\"ph\":\"", phase, "\",\"pid\":0,\"tid\":", track(row, its)});
+    auto const in_lane = [&](char const* phase, int number) {
+      return concat({",\n{\"ph\":\"", phase, "\",\"pid\":0,\"tid\":", track(row, number)});
     };
-    for (int its = 0; its < lane.count(); ++its)
-      out << in_lane("M", its)
+    for (int number = 0; number < lane.count(); ++number)
+      out << in_lane("M", number)
           << concat({R"(,"name":"thread_name","args":{"name":"rank )", row,
-                       its > 0 ? ", at the same time" : "", "\"}}"})
-          << in_lane("M", its)
-          << concat({R"(,"name":"thread_sort_index","args":{"sort_index":)", 64 * row + its, "}}"});
+                             number > 0 ? ", at the same time" : "", "\"}}"})
+          << in_lane("M", number)
+          << concat({R"(,"name":"thread_sort_index","args":{"sort_index":)", 64 * row + number, "}}"});
     for (std::size_t i = 0; i < log.events().size(); ++i) {
       trace_event const& e = log.events()[i];
       if (e.is_operand()) continue;

@@ -109,10 +109,10 @@ class tracer final : public detail::observer {
       : log_(log), communicator_(communicator), rows_(std::move(rows)) {}
 
   COLLIGO_BODY void watch(detail::policy_run const& run, any_step& step, detail::working_vector& data) override;
-  COLLIGO_BODY std::size_t begin(detail::call const& its, std::string_view algorithm, std::uint32_t number) override;
+  COLLIGO_BODY std::size_t begin(detail::call const& call, std::string_view algorithm, std::uint32_t number) override;
   void end(std::size_t began, std::int64_t combining) override { log_.end_call(began, combining); }
   std::int64_t now() const override { return trace_log::now(); }
-  COLLIGO_BODY void step(detail::call const& its, std::uint32_t number_of_call, std::size_t number,
+  COLLIGO_BODY void step(detail::call const& call, std::uint32_t number_of_call, std::size_t number,
                          std::span<operand const> operands, detail::moving_step const& over, std::int64_t began,
                          std::int64_t combining) override;
 
@@ -120,7 +120,7 @@ class tracer final : public detail::observer {
   struct ending;
   class traced;
   template <class Over>
-  bool log_step(trace_event its, std::span<operand const> operands, std::size_t element_size, Over const& over,
+  bool log_step(trace_event event, std::span<operand const> operands, std::size_t element_size, Over const& over,
                 std::vector<trace_event>& room);
 
   trace_log& log_;

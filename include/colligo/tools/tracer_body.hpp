@@ -8,13 +8,13 @@
 namespace colligo::inline COLLIGO_MODE {
 
 struct tracer::ending {
-  tracer& its;
+  tracer& to;
   std::size_t began;
   std::int64_t const& combining;
   detail::working_vector& data;
   ~ending() {
     data.watch_combining(nullptr);
-    its.end(began, combining);
+    to.end(began, combining);
   }
 };
 
@@ -84,25 +84,25 @@ bool tracer::log_step(trace_event e, std::span<operand const> operands, std::siz
 
 COLLIGO_BODY void tracer::watch(detail::policy_run const& run, any_step& step, detail::working_vector& data) {
   std::int64_t combining = 0;
-  ending const end{*this, begin(run.its, run.by.policy->name, run.number), combining, data};
+  ending const end{*this, begin(run.call, run.by.policy->name, run.number), combining, data};
   data.watch_combining(&combining);
   traced each(step, *this, run.number, combining);
   run(each);
 }
-COLLIGO_BODY std::size_t tracer::begin(detail::call const& its, std::string_view algorithm, std::uint32_t number) {
-  std::size_t const n = its.vector.whole.size();
-  trace_event e{.what = trace_event::kind::call, .call_of = its.what, .call = number, .communicator = communicator_,
-                .elements = n, .bytes = its.of->bytes(n)};
+COLLIGO_BODY std::size_t tracer::begin(detail::call const& call, std::string_view algorithm, std::uint32_t number) {
+  std::size_t const n = call.vector.whole.size();
+  trace_event e{.what = trace_event::kind::call, .call_of = call.what, .call = number, .communicator = communicator_,
+                .elements = n, .bytes = call.of->bytes(n)};
   std::copy_n(algorithm.data(), std::min(algorithm.size(), e.algorithm.size()), e.algorithm.data());
   return log_.begin_call(e);
 }
-COLLIGO_BODY void tracer::step(detail::call const& its, std::uint32_t number_of_call, std::size_t number,
+COLLIGO_BODY void tracer::step(detail::call const& call, std::uint32_t number_of_call, std::size_t number,
                                std::span<operand const> operands, detail::moving_step const& over, std::int64_t began,
                                std::int64_t combining) {
   trace_event const e{.number = static_cast<std::uint32_t>(number), .call = number_of_call, .begin = began,
                       .combining = combining};
   std::vector<trace_event> events;
-  log_step(e, operands, its.of->size, over, events);
+  log_step(e, operands, call.of->size, over, events);
 }
 
 }  // namespace colligo

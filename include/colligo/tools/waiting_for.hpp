@@ -23,13 +23,13 @@ class impatient_rank final : public patience {
 
   COLLIGO_BODY void watch(policy_run const& run, any_step& step, working_vector& data, observer* trace) override;
   COLLIGO_BODY void waits() override;
-  COLLIGO_BODY void waits_for(call const& its, erased_policy const& what, std::uint32_t number, bool in_memory,
+  COLLIGO_BODY void waits_for(call const& call, erased_policy const& what, std::uint32_t number, bool in_memory,
                               std::size_t step, std::span<operand const> operands) override;
   COLLIGO_BODY void has_waited() override;
   COLLIGO_BODY void starts(std::uint32_t number) override;
   COLLIGO_BODY void completes() override;
   bool is_abandoned(std::uint32_t number) const override { return latest_abandoned_ == number; }
-  COLLIGO_BODY void enter(call const& its, erased_policy const& what, std::uint32_t number) override;
+  COLLIGO_BODY void enter(call const& call, erased_policy const& what, std::uint32_t number) override;
   COLLIGO_BODY void leave() override;
 
  private:
@@ -45,14 +45,14 @@ class impatient_rank final : public patience {
   };
   struct ending;
 
-  static noted_call noted(call const& its, erased_policy const& what, std::uint32_t number);
+  static noted_call noted(call const& call, erased_policy const& what, std::uint32_t number);
   void next_step(std::span<operand const> operands, int peer);
   void note_awaited();
   void note() { notice_->put(wait_.now); }
   void report() const;
   void report_elsewhere(std::string_view what);
   std::string rank_text(int rank) const;
-  std::string awaited_text(noted_call const& its) const;
+  std::string awaited_text(noted_call const& noted) const;
   bool has_come(int rank, std::uint32_t number) const;
 
   communicator_state& state_;

@@ -22,9 +22,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 // "all_reduce #17 of 8 double"
 [[gnu::cold]] COLLIGO_BODY std::string call_text(noted_call const& c) {
-  std::string text = concat({name_of(c.its.what), " #", c.its.number});
-  if (c.its.what != collective::barrier) text += concat({" of ", c.its.n, " ", c.element.data()});
-  return has_root(c.its.what) ? concat({text, ", root ", c.its.root}) : text;
+  std::string text = concat({name_of(c.call.what), " #", c.call.number});
+  if (c.call.what != collective::barrier) text += concat({" of ", c.call.n, " ", c.element.data()});
+  return has_root(c.call.what) ? concat({text, ", root ", c.call.root}) : text;
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string communicator_text(std::string const& communicator) {
@@ -34,7 +34,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 // "direct, over shared memory"
 [[gnu::cold]] COLLIGO_BODY std::string algorithm_text(noted_call const& c, shared_host const* host) {
   std::array<char, sizeof(packed_name)> name;
-  std::memcpy(name.data(), c.its.algorithm.data(), name.size());
+  std::memcpy(name.data(), c.call.algorithm.data(), name.size());
   if (c.is_vendor) return concat({name.data(), ", in the MPI library"});
   return concat({name.data(), !c.in_memory           ? ", over messages"
                                 : host && host->whole() ? ", over shared memory"
@@ -77,7 +77,7 @@ COLLIGO_BODY impatient_rank::~impatient_rank() {
   auto& all = impatient_states::of_process();
   std::lock_guard const lock(all.mutex);
   for (impatient_rank* const other : all.states)
-    if (other != this && &other->state_.requests() == &state_.requests() && other->notice_->get().its.number == 0)
+    if (other != this && &other->state_.requests() == &state_.requests() && other->notice_->get().call.number == 0)
       other->notice_->put(in_none);
 }
 
@@ -107,36 +107,36 @@ class impatient_rank::announced_step final : public any_step {
 
 // A functor may make calls of its own.
 struct impatient_rank::ending {
-  impatient_rank& its;
-  wait before = its.wait_;
+  impatient_rank& to;
+  wait before = to.wait_;
   ~ending() {
-    its.leave();
-    its.wait_ = before;
-    its.note();
+    to.leave();
+    to.wait_ = before;
+    to.note();
   }
 };
 
 COLLIGO_BODY void impatient_rank::watch(policy_run const& run, any_step& step, working_vector& data,
                                         observer* trace) {
   ending const end{*this};
-  enter(run.its, *run.by.policy, run.number);
+  enter(run.call, *run.by.policy, run.number);
   wait_.now.in_memory = step.shares_memory_with(step.rank());
   announced_step each(step, *this);
   trace ? trace->watch(run, each, data) : run(each);
 }
 
-COLLIGO_BODY noted_call impatient_rank::noted(call const& its, erased_policy const& what, std::uint32_t number) {
+COLLIGO_BODY noted_call impatient_rank::noted(call const& call, erased_policy const& what, std::uint32_t number) {
   noted_call now;
-  now.its = {number, its.what, its.root, its.vector.whole.size(), its.of->size, what.short_name};
+  now.call = {number, call.what, call.root, call.vector.whole.size(), call.of->size, what.short_name};
   now.is_vendor = what.is_vendor;
-  std::string_view const name = its.of->name();
+  std::string_view const name = call.of->name();
   std::copy_n(name.data(), std::min(name.size(), now.element.size() - 1), now.element.data());
   return now;
 }
 
-COLLIGO_BODY void impatient_rank::enter(call const& its, erased_policy const& what, std::uint32_t number) {
+COLLIGO_BODY void impatient_rank::enter(call const& call, erased_policy const& what, std::uint32_t number) {
   wait_ = {};
-  wait_.now = noted(its, what, number);
+  wait_.now = noted(call, what, number);
   note();
   notice_->latest.store(number, std::memory_order_release);
 }
@@ -183,7 +183,7 @@ COLLIGO_BODY void impatient_rank::note_awaited() {
 }
 
 COLLIGO_BODY void impatient_rank::waits() {
-  if (wait_.now.its.number == 0) return;
+  if (wait_.now.call.number == 0) return;
   std::int64_t const now = now_in_ns(), longest = setting_.after * ns_per_ms;
   if (std::exchange(wait_.is_new, false)) {
     wait_.began = now;
@@ -194,18 +194,18 @@ COLLIGO_BODY void impatient_rank::waits() {
   if (now - wait_.began < longest) return;
   if (!std::exchange(wait_.reported, true)) report();
   if (!setting_.throws || wait_.now.is_vendor) return;   // a rank can not leave MPI's own collective
-  latest_abandoned_ = wait_.now.its.number;
-  throw stalled(concat({where(state_, wait_.now.its.what), "call #", latest_abandoned_, " has waited ",
+  latest_abandoned_ = wait_.now.call.number;
+  throw stalled(concat({where(state_, wait_.now.call.what), "call #", latest_abandoned_, " has waited ",
                         patience_text(setting_), awaited_text(wait_.now)}));
 }
 
-COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const& what, std::uint32_t number,
+COLLIGO_BODY void impatient_rank::waits_for(call const& call, erased_policy const& what, std::uint32_t number,
                                             bool in_memory, std::size_t step, std::span<operand const> operands) {
-  if (wait_.now.its.number != 0 && !wait_.of_request) return;   // within a call's functor
+  if (wait_.now.call.number != 0 && !wait_.of_request) return;   // within a call's functor
   auto const n = static_cast<std::uint32_t>(step + 1);
-  if (wait_.now.its.number != number) {
+  if (wait_.now.call.number != number) {
     wait_ = {};
-    wait_.now = noted(its, what, number);
+    wait_.now = noted(call, what, number);
     wait_.of_request = true;
     wait_.now.in_memory = in_memory;
   }
@@ -219,14 +219,14 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
   return static_cast<std::int32_t>(host_->record_of(rank).notice.latest.load(std::memory_order_acquire) - number) >= 0;
 }
 
-// " for ranks ..." that `its` waits for: those that have not come to this call or, if all have, all.
-[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::awaited_text(noted_call const& its) const {
-  if (its.awaited == 0) return {};
-  auto const known = std::min<std::size_t>(static_cast<std::size_t>(its.awaited), its.first.size());
-  std::vector<int> ranks(its.first.begin(), its.first.begin() + static_cast<std::ptrdiff_t>(known)), late;
+// " for ranks ..." that `noted` waits for: those that have not come to this call or, if all have, all.
+[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::awaited_text(noted_call const& noted) const {
+  if (noted.awaited == 0) return {};
+  auto const known = std::min<std::size_t>(static_cast<std::size_t>(noted.awaited), noted.first.size());
+  std::vector<int> ranks(noted.first.begin(), noted.first.begin() + static_cast<std::ptrdiff_t>(known)), late;
   std::ranges::sort(ranks);
-  std::ranges::copy_if(ranks, std::back_inserter(late), [&](int r) { return !has_come(r, its.its.number); });
-  auto const more = static_cast<std::size_t>(its.awaited) - known;
+  std::ranges::copy_if(ranks, std::back_inserter(late), [&](int r) { return !has_come(r, noted.call.number); });
+  auto const more = static_cast<std::size_t>(noted.awaited) - known;
   std::string text = " for " + ranks_text(late.empty() ? ranks : late);
   return more == 0 ? text : concat({text, " and ", more, " more"});
 }
@@ -234,18 +234,18 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
 // What a rank is doing, seen from the call in which this one waits.
 [[gnu::cold]] COLLIGO_BODY std::string impatient_rank::rank_text(int rank) const {
   bool const is_own = rank == state_.rank();
-  rank_notice const& its = is_own ? *notice_ : host_->record_of(rank).notice;
-  noted_call const now = its.get(), &mine = wait_.now;
-  std::uint32_t const latest = its.latest.load(std::memory_order_acquire), requests = its.requests.load();
-  std::string const process = concat({"its process (pid ", its.process.load(), ")"});
+  rank_notice const& notice = is_own ? *notice_ : host_->record_of(rank).notice;
+  noted_call const now = notice.get(), &mine = wait_.now;
+  std::uint32_t const latest = notice.latest.load(std::memory_order_acquire), requests = notice.requests.load();
+  std::string const process = concat({"its process (pid ", notice.process.load(), ")"});
   if (!is_own && host_->is_gone(rank))
     return concat({host_->ranks_may_leave() ? "has left" : process + " is gone", "; its latest call was #", latest});
-  if (its.process.load(std::memory_order_acquire) == 0) return "says nothing of itself";
-  if (now.its.number != 0) {
+  if (notice.process.load(std::memory_order_acquire) == 0) return "says nothing of itself";
+  if (now.call.number != 0) {
     bool const same =
-        now.its.number == mine.its.number && now.its.what == mine.its.what && now.its.root == mine.its.root;
+        now.call.number == mine.call.number && now.call.what == mine.call.what && now.call.root == mine.call.root;
     std::string const what = same ? "it" : call_text(now);
-    std::string const how = same && now.its.algorithm == mine.its.algorithm && now.in_memory == mine.in_memory
+    std::string const how = same && now.call.algorithm == mine.call.algorithm && now.in_memory == mine.in_memory
                                 ? std::string()
                                 : " (" + algorithm_text(now, host_) + ")";
     if (now.is_vendor) return concat({"in ", what, how});
@@ -254,7 +254,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
   }
   std::string text = "has made no call";
   if (latest != 0) text = concat({"has not called since #", latest});
-  if (has_come(rank, mine.its.number)) text = "has been in it";
+  if (has_come(rank, mine.call.number)) text = "has been in it";
   if (requests != 0)
     text += concat({", with ", requests, " request", requests == 1 ? "" : "s",
                       " in progress, which continue when it tests or waits for one"});
@@ -264,14 +264,14 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& its, erased_policy const
 
 [[gnu::cold]] COLLIGO_BODY void impatient_rank::report() const {
   noted_call const& mine = wait_.now;
-  std::uint32_t const number = mine.its.number;
+  std::uint32_t const number = mine.call.number;
   if (host_) {   // one of the host's ranks reports for all
     auto& reported = host_->records()[0]->notice.reported;
-    auto& its = reported[number % reported.size()];
-    std::uint32_t seen = its.load();
+    auto& latest = reported[number % reported.size()];
+    std::uint32_t seen = latest.load();
     do {
       if (seen == number) return;
-    } while (!its.compare_exchange_weak(seen, number));
+    } while (!latest.compare_exchange_weak(seen, number));
   }
   std::string all = concat({"colligo: after ", patience_text(setting_), " in ", call_text(mine), " over ",
                               state_.size(), " ranks of ", communicator_text(communicator_), " (",

@@ -13,7 +13,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY std::vector<int> sort_by(std::span<int const> number, int count, std::vector<int>& all) {
   auto const index = [](int i) { return static_cast<std::size_t>(i); };
   std::vector<int> begin(index(count) + 2, 0), sorted(all.size());
-  for (int const its : number) ++begin[index(its) + 2];
+  for (int const group : number) ++begin[index(group) + 2];
   for (int c = 0; c < count; ++c) begin[index(c) + 2] += begin[index(c) + 1];
   for (int const each : all) sorted[index(begin[index(number[index(each)]) + 1]++)] = each;
   begin.pop_back();

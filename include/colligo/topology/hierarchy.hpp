@@ -174,9 +174,9 @@ class hierarchy {
   /// The blocks of its group (on level -1: its own block) in the column of its own block.
   group column_within(int level, int place) const {
     group const own = group_at(level, place);
-    auto const at = [&its = columns_, column = index(column_of(place))](int bound) {
-      int first = its.begin[column];
-      while (first < its.begin[column + 1] && its.places[index(first)] < bound) ++first;
+    auto const at = [&columns = columns_, column = index(column_of(place))](int bound) {
+      int first = columns.begin[column];
+      while (first < columns.begin[column + 1] && columns.places[index(first)] < bound) ++first;
       return first;
     };
     return {at(own.first), at(own.last)};
@@ -213,8 +213,8 @@ class hierarchy {
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   int number(int level, int place) const {
     if (level < 0) return place;
-    one_level const& its = levels_[index(level)];
-    return its.group.empty() ? its.group_with(place) : its.group[index(place)];
+    one_level const& here = levels_[index(level)];
+    return here.group.empty() ? here.group_with(place) : here.group[index(place)];
   }
   group group_of(int level, int g) const {
     auto const& first = levels_[index(level)].first;

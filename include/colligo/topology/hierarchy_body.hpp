@@ -54,27 +54,27 @@ namespace colligo::inline COLLIGO_MODE {
   detail::small_vector<distance> kept_far;   // of all ranks, then of the kept levels
   kept_far.push_back(far.back());
   for (std::size_t level = levels.size(); level-- > 0;) {
-    std::vector<int> its = detail::by_lowest(levels[level]);
+    std::vector<int> lowest = detail::by_lowest(levels[level]);
     bool alone = true, within = true;
-    for (std::size_t r = 0; r < its.size(); ++r) {
-      alone = alone && its[r] == static_cast<int>(r);
-      within = within && above[r] == above[index(its[r])];
+    for (std::size_t r = 0; r < lowest.size(); ++r) {
+      alone = alone && lowest[r] == static_cast<int>(r);
+      within = within && above[r] == above[index(lowest[r])];
     }
-    if (its == above) kept_far.back() = far[level];   // the same groups share something nearer
-    if (alone || !within || its == above) continue;
-    kept.add(its);
+    if (lowest == above) kept_far.back() = far[level];   // the same groups share something nearer
+    if (alone || !within || lowest == above) continue;
+    kept.add(lowest);
     kept_far.push_back(far[level]);
-    above = std::move(its);
+    above = std::move(lowest);
   }
   arrange(kept, kept_far);
   pairs_off_ = all_pair_off();
   for (int level = 0; level < this->levels(); ++level) add_round(level, for_slices);
   for (int level = 0; level < this->levels(); ++level) {
-    one_level& its = levels_[index(level)];
+    one_level& here = levels_[index(level)];
     auto const [fewest, most] = fewest_and_most(level, long_round_before(level));
-    its.fewest_in_long = fewest, its.most_in_long = most;
-    its.most = fewest_and_most(level, level - 1).second;
-    its.ranks = fewest_and_most(level, -1);
+    here.fewest_in_long = fewest, here.most_in_long = most;
+    here.most = fewest_and_most(level, level - 1).second;
+    here.ranks = fewest_and_most(level, -1);
   }
   for (int level = long_round_after(-1); level < this->levels(); level = long_round_after(level))
     for (int i = 0; i < level; ++i) levels_[index(i)].columns_above *= fewest_in_long(level);
@@ -113,8 +113,8 @@ namespace colligo::inline COLLIGO_MODE {
     count *= slices;
     for_each_group(level, [&](group all) {
       for (int k = 0, n = parts(below, all); k < n; ++k) {
-        group const its = part(below, all, k);
-        for (int place = its.first; place < its.last; ++place)
+        group const slice = part(below, all, k);
+        for (int place = slice.first; place < slice.last; ++place)
           column[index(place)] = column[index(place)] * slices + k % slices;
       }
     });
@@ -151,10 +151,10 @@ COLLIGO_BODY int hierarchy::one_level::group_with(int place) const {
       int longest = 1;
       for (int k = 0; k < n; ++k) longest = std::max(longest, part(level - 1, all, k).size());
       for (int k = 1; in_order && k < n; ++k) {
-        group const before = part(level - 1, all, k - 1), its = part(level - 1, all, k);
-        std::int64_t const pairs = std::lcm(std::int64_t{before.size()}, std::int64_t{its.size()});
+        group const before = part(level - 1, all, k - 1), next = part(level - 1, all, k);
+        std::int64_t const pairs = std::lcm(std::int64_t{before.size()}, std::int64_t{next.size()});
         for (int i = 0; in_order && i < std::min<std::int64_t>(longest, pairs); ++i)
-          in_order = rank_at(before.first + i % before.size()) < rank_at(its.first + i % its.size());
+          in_order = rank_at(before.first + i % before.size()) < rank_at(next.first + i % next.size());
       }
     });
   return in_order;
@@ -247,9 +247,9 @@ COLLIGO_BODY void hierarchy::add_bounds(int level, detail::row_of_lists& known) 
   };
   detail::small_vector<int> groups(index(size() + 1));
   std::iota(groups.begin(), groups.end(), 0);
-  for (auto const& its : rounds) {
-    groups = detail::round_search::joined(groups, known[its.by.level], its.by);
-    add(groups, its.far());
+  for (auto const& each : rounds) {
+    groups = detail::round_search::joined(groups, known[each.by.level], each.by);
+    add(groups, each.far());
   }
   for (int level = named_after(level_within(distance::network)); level < this->levels(); level = named_after(level)) {
     add_bounds(level, outer);
@@ -272,12 +272,12 @@ COLLIGO_BODY void hierarchy::add_bounds(int level, detail::row_of_lists& known) 
 }
 
 COLLIGO_BODY std::pair<int, int> hierarchy::fewest_and_most(int level, int below) const {
-  std::pair<int, int> its{size(), 0};
+  std::pair<int, int> found{size(), 0};
   for_each_group(level, [&](group all) {
     int const n = parts(below, all);
-    its = {std::min(its.first, n), std::max(its.second, n)};
+    found = {std::min(found.first, n), std::max(found.second, n)};
   });
-  return its;
+  return found;
 }
 
 [[gnu::cold]] COLLIGO_BODY hierarchy hierarchy::of_sizes(int p, std::span<int const> sizes,

@@ -15,10 +15,10 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// libraries; this library has not been measured on such hosts. `ways`: see machine.
 constexpr machine memory_of(double latency, int ways) {
   double const read = 8e-9 + latency / 10;   // instructions; ten lines are fetched at once
-  machine its{2 * latency + read, std::max(0.04e-9, latency / 1280), 0.05e-9, 1, 1, read / (2 * latency + read)};
-  its.own.copied = 0.05e-9;   // into memory that others read
-  its.ways = ways, its.fetched = true;
-  return its;
+  machine m{2 * latency + read, std::max(0.04e-9, latency / 1280), 0.05e-9, 1, 1, read / (2 * latency + read)};
+  m.own.copied = 0.05e-9;   // into memory that others read
+  m.ways = ways, m.fetched = true;
+  return m;
 }
 /// By distance. `cached`: ranks that share a cache; half of them read from other caches at full rate at once. Of a
 /// socket's ranks, 20 read from each other socket at full rate.
@@ -36,15 +36,15 @@ struct reads {
 };
 /// Seconds, `gamma` per byte combined. The link is busy with other ranks' lines while a core waits for its own.
 template <class Levels>
-double wait_for(Levels const& at, reads const& its, double bytes, double gamma) {
+double wait_for(Levels const& at, reads const& reads, double bytes, double gamma) {
   double way = 0, own = 0, shared = 0;
-  for (std::size_t far = 0; far < its.messages.size(); ++far) {
-    if (its.messages[far] == 0) continue;
+  for (std::size_t far = 0; far < reads.messages.size(); ++far) {
+    if (reads.messages[far] == 0) continue;
     machine const& from = at[far];
-    double const all = its.messages[far] * bytes;
+    double const all = reads.messages[far] * bytes;
     way = from.alpha - from.alpha_further();
-    own += its.messages[far] * from.alpha_further() + all * (from.beta + gamma);
-    shared += all * from.beta * from.turns(its.sharing[far]);
+    own += reads.messages[far] * from.alpha_further() + all * (from.beta + gamma);
+    shared += all * from.beta * from.turns(reads.sharing[far]);
   }
   return way + std::max(own, shared);
 }

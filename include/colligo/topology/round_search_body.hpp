@@ -53,11 +53,11 @@ class round_search {
     int cached = 1, sockets = 1;
     sharing_.resize(ranks());
     for (std::size_t level = 0; level < known_.size(); ++level) {
-      bounds_view const its = known_[level];
-      for (std::size_t g = 1; g < its.size(); ++g) {
-        int const size = its[g] - its[g - 1];
+      bounds_view const begin = known_[level];
+      for (std::size_t g = 1; g < begin.size(); ++g) {
+        int const size = begin[g] - begin[g - 1];
         if (far_[level] == distance::cache) cached = std::max(cached, size);
-        for (int place = its[g - 1]; place < its[g] && level + 1 < known_.size(); ++place)
+        for (int place = begin[g - 1]; place < begin[g] && level + 1 < known_.size(); ++place)
           sharing_[static_cast<std::size_t>(place)][static_cast<std::size_t>(far_[level + 1])] = size;
       }
       if (level > 0 && far_[level] == distance::host) sockets = most_[level - 1];
@@ -66,7 +66,7 @@ class round_search {
   }
 
   static bounds joined(bounds_view below, bounds_view within, joined_groups const& by) {
-    bounds its;
+    bounds begins;
     auto first = below.begin();
     for (std::size_t g = 1; g < within.size(); ++g) {
       int const parts = static_cast<int>(std::lower_bound(first, below.end(), within[g]) - first);
@@ -74,12 +74,12 @@ class round_search {
       int const least = parts / made, larger = parts % made;
       // The first groups have exactly `each` parts, as far as possible.
       for (int i = 0; i < made; ++i) {
-        its.push_back(*first);
+        begins.push_back(*first);
         first += least + (least < by.each ? i < larger : i >= made - larger);
       }
     }
-    its.push_back(below.back());
-    return its;
+    begins.push_back(below.back());
+    return begins;
   }
 
   friend bool operator==(round_search const& a, round_search const& b) {
@@ -98,10 +98,10 @@ class round_search {
   /// Seconds for a vector in slices.
   double time(rounds const& some, double bytes) {
     bytes_ = bytes, whole_ = false;
-    state its = alone();
+    state now = alone();
     for (round_of_slices const& each : some)
-      its = after(its, joined(its.groups, known_[each.by.level], each.by));
-    return its.spent;
+      now = after(now, joined(now.groups, known_[each.by.level], each.by));
+    return now.spent;
   }
 
  private:
@@ -114,10 +114,10 @@ class round_search {
   };
 
   state alone() const {
-    state its{.groups = bounds(ranks() + 1)};
-    std::iota(its.groups.begin(), its.groups.end(), 0);
-    its.leads = its.groups;
-    return its;
+    state start{.groups = bounds(ranks() + 1)};
+    std::iota(start.groups.begin(), start.groups.end(), 0);
+    start.leads = start.groups;
+    return start;
   }
   bounds_view all_hosts() const { return known_[known_.size() - 1]; }
   // For each of places_: how many of the first `some` of them it reads, by distance.
@@ -127,8 +127,8 @@ class round_search {
     reads_.resize(places_.size());
     for (int i = 0; i < n; ++i) nearer_.push_back(i < some);   // itself
     for (std::size_t level = 0; level < known_.size(); ++level) {
-      auto const number = [this, its = number_[level]](int i) {
-        return its[static_cast<std::size_t>(places_[static_cast<std::size_t>(i)])];
+      auto const number = [this, numbers = number_[level]](int i) {
+        return numbers[static_cast<std::size_t>(places_[static_cast<std::size_t>(i)])];
       };
       for (int first = 0, last = 0; first < n; first = last) {
         while (last < n && number(last) == number(first)) ++last;
@@ -147,9 +147,9 @@ class round_search {
     bool as_before = places_.size() == nearest_.size();
     nearest_.resize(places_.size());
     for (std::size_t i = 1; i < places_.size(); ++i) {
-      auto const its = static_cast<std::size_t>(places_[i]), last = static_cast<std::size_t>(places_[i - 1]);
+      auto const here = static_cast<std::size_t>(places_[i]), last = static_cast<std::size_t>(places_[i - 1]);
       int level = 0;   // that it shares with the one before
-      while (number_[static_cast<std::size_t>(level)][its] != number_[static_cast<std::size_t>(level)][last]) ++level;
+      while (number_[static_cast<std::size_t>(level)][here] != number_[static_cast<std::size_t>(level)][last]) ++level;
       as_before = as_before && nearest_[i] == level;
       nearest_[i] = level;
     }
@@ -163,9 +163,9 @@ class round_search {
     reads last;
     for (int i = 0; i < some; ++i) {
       auto const at = static_cast<std::size_t>(i);
-      reads const its{reads_[at], sharing_[static_cast<std::size_t>(places_[at])]};
-      if (i != 0 && its == std::exchange(last, its)) continue;
-      if (double const wait = wait_for(at_, its, length, gamma); wait > longest) longest = wait, busiest = its;
+      reads const now{reads_[at], sharing_[static_cast<std::size_t>(places_[at])]};
+      if (i != 0 && now == std::exchange(last, now)) continue;
+      if (double const wait = wait_for(at_, now, length, gamma); wait > longest) longest = wait, busiest = now;
     }
   }
 
@@ -182,14 +182,14 @@ class round_search {
   }
 
   // Whole vectors: every rank reads from one rank of each other part.
-  state after_whole(state const& its, bounds groups) {
+  state after_whole(state const& before, bounds groups) {
     state next{.groups = std::move(groups)};
     double longest = 0;
     int readers_before = 0;
     nearest_.clear();
-    auto first = its.groups.begin();
+    auto first = before.groups.begin();
     for (std::size_t g = 1; g < next.groups.size(); ++g) {
-      auto const last = std::lower_bound(first, its.groups.end(), next.groups[g]);
+      auto const last = std::lower_bound(first, before.groups.end(), next.groups[g]);
       int least = *last - *first, most = 0;
       for (auto part = first; part != last; ++part)
         least = std::min(least, part[1] - part[0]), most = std::max(most, part[1] - part[0]);
@@ -206,24 +206,25 @@ class round_search {
       }
       first = last;
     }
-    next.spent = its.spent + bytes_ * at_[0].own.copied + longest;
+    next.spent = before.spent + bytes_ * at_[0].own.copied + longest;
     return next;
   }
   // In slices: on the way out each leader reads its slice from all parts, on the way back all read the others' slices.
-  state after(state const& its, bounds groups) {
-    if (whole_) return after_whole(its, std::move(groups));
-    int const cut = parts_of(its.groups, groups, false);
-    state next{.groups = std::move(groups), .leads = {}, .slices = its.slices * cut};
+  state after(state const& before, bounds groups) {
+    if (whole_) return after_whole(before, std::move(groups));
+    int const cut = parts_of(before.groups, groups, false);
+    state next{.groups = std::move(groups), .leads = {}, .slices = before.slices * cut};
     double const length = bytes_ / next.slices;
     double out = 0, back = 0;
     std::ptrdiff_t first = 0;
     nearest_.clear();
     for (std::size_t g = 1; g < next.groups.size(); ++g) {
-      auto const last = std::lower_bound(its.groups.begin(), its.groups.end(), next.groups[g]) - its.groups.begin();
-      for (int slice = 0; slice < its.slices; ++slice) {
+      auto const last =
+          std::lower_bound(before.groups.begin(), before.groups.end(), next.groups[g]) - before.groups.begin();
+      for (int slice = 0; slice < before.slices; ++slice) {
         places_.clear();
         for (auto part = first; part != last; ++part)
-          places_.push_back(its.leads[static_cast<std::size_t>(part * its.slices + slice)]);
+          places_.push_back(before.leads[static_cast<std::size_t>(part * before.slices + slice)]);
         next.leads.append(places_.begin(), places_.begin() + cut);
         if (are_as_before()) continue;
         count_reads(cut);
@@ -235,7 +236,7 @@ class round_search {
       }
       first = last;
     }
-    next.spent = its.spent + (bytes_ / its.slices + length) * at_[0].own.copied + out + back;
+    next.spent = before.spent + (bytes_ / before.slices + length) * at_[0].own.copied + out + back;
     return next;
   }
 
@@ -258,13 +259,13 @@ class round_search {
     return least;
   }
   // The same for the round that makes `groups`, and all rounds after it.
-  double at_least(state const& its, bounds const& groups, int left) const {
-    int const most = parts_of(its.groups, groups, true), cut = parts_of(its.groups, groups, false);
-    int const slices = whole_ ? 1 : its.slices * cut;
+  double at_least(state const& now, bounds const& groups, int left) const {
+    int const most = parts_of(now.groups, groups, true), cut = parts_of(now.groups, groups, false);
+    int const slices = whole_ ? 1 : now.slices * cut;
     double const length = bytes_ / slices, each = at_[0].alpha_further() + length * at_[0].beta;
     double const out = way_at(0) + (most - 1) * (each + length * at_[0].gamma);
     double const back = whole_ ? 0 : way_at(0) + std::min(most - 1, cut) * each;
-    return its.spent + out + back + at_least(parts_of(groups, all_hosts(), true), slices, left);
+    return now.spent + out + back + at_least(parts_of(groups, all_hosts(), true), slices, left);
   }
 
   struct candidate {
@@ -272,25 +273,25 @@ class round_search {
     double at_least;
   };
   // Tries the next rounds, the one with the least lower bound first.
-  void go_on(state const& its, rounds& some) {
+  void go_on(state const& now, rounds& some) {
     std::size_t const last = known_.size() - 1;
     int const left = most_rounds - 1 - static_cast<int>(some.size());
     small_vector<candidate> next;
     bounds latest;
     auto const consider = [&](joined_groups const& by) {
-      bounds groups = joined(its.groups, known_[by.level], by);
-      if (by.each != 0 && (groups == its.groups || groups.size() == all_hosts().size())) return;
-      double const least = at_least(its, groups, left);
+      bounds groups = joined(now.groups, known_[by.level], by);
+      if (by.each != 0 && (groups == now.groups || groups.size() == all_hosts().size())) return;
+      double const least = at_least(now, groups, left);
       if (groups == latest || least >= least_) return;
       next.push_back({by, least});
       latest = std::move(groups);
     };
-    if (left == 0 || parts_of(its.groups, all_hosts(), true) <= most_at_last) consider({last, 0, false});
+    if (left == 0 || parts_of(now.groups, all_hosts(), true) <= most_at_last) consider({last, 0, false});
     for (std::size_t level = 0; level <= last && left > 0; ++level) {
       bounds_view const within = known_[level];
-      if (!std::includes(its.groups.begin(), its.groups.end(), within.begin(), within.end())) continue;
-      int const most = parts_of(its.groups, within, true);
-      for (int each = 2; each <= std::min(most_joined, most); each += its.groups.back() > many ? each : 1)
+      if (!std::includes(now.groups.begin(), now.groups.end(), within.begin(), within.end())) continue;
+      int const most = parts_of(now.groups, within, true);
+      for (int each = 2; each <= std::min(most_joined, most); each += now.groups.back() > many ? each : 1)
         for (bool const more : {false, true}) consider({level, each, more});
       if (level != last && most > 1 && most <= most_at_last) consider({level, 0, false});
     }
@@ -301,7 +302,7 @@ class round_search {
       candidate const each = *first;
       next.erase(first);
       if (each.at_least >= least_) return;
-      state const then = after(its, joined(its.groups, known_[each.by.level], each.by));
+      state const then = after(now, joined(now.groups, known_[each.by.level], each.by));
       int const groups = parts_of(then.groups, all_hosts(), true);
       if (then.spent + at_least(groups, then.slices, left) >= least_) continue;
       some.push_back({each.by, then.busiest});
@@ -339,19 +340,19 @@ struct best_rounds : round_search {
 [[gnu::cold]] COLLIGO_BODY best_rounds const& best_of(owner<best_rounds> wanted) {
   static thread_local latest_used<best_rounds> latest{8};
   if (auto const* kept = latest.find([&](best_rounds const& each) { return each == *wanted; })) return *kept;
-  best_rounds& its = *wanted;
+  best_rounds& fresh = *wanted;
   double const few = 2048, many = 32768;
-  its.whole = its.best(128, true), its.few = its.best(few, false), its.many = its.best(many, false);
+  fresh.whole = fresh.best(128, true), fresh.few = fresh.best(few, false), fresh.many = fresh.best(many, false);
   // On many ranks fewer peers are worth 6 %: each peer's channel takes memory of its own.
-  double const nearly = its.ranks() > 128 ? 1.06 : 1, longer = 8 * many;
-  double of_few = its.time(its.few, few);
-  if (double const of_whole = its.time(its.whole, few); of_whole < nearly * of_few)
-    its.few = its.whole, of_few = of_whole;
-  if (its.time(its.few, longer) < nearly * its.time(its.many, longer)) its.many = its.few;
-  if (!(its.few == its.many)) {   // interpolates linearly between both lengths
-    double const saved = its.time(its.many, few) - of_few;
-    double const lost = its.time(its.few, many) - its.time(its.many, many);
-    its.long_from = few + (many - few) * saved / (saved + lost);
+  double const nearly = fresh.ranks() > 128 ? 1.06 : 1, longer = 8 * many;
+  double of_few = fresh.time(fresh.few, few);
+  if (double const of_whole = fresh.time(fresh.whole, few); of_whole < nearly * of_few)
+    fresh.few = fresh.whole, of_few = of_whole;
+  if (fresh.time(fresh.few, longer) < nearly * fresh.time(fresh.many, longer)) fresh.many = fresh.few;
+  if (!(fresh.few == fresh.many)) {   // interpolates linearly between both lengths
+    double const saved = fresh.time(fresh.many, few) - of_few;
+    double const lost = fresh.time(fresh.few, many) - fresh.time(fresh.many, many);
+    fresh.long_from = few + (many - few) * saved / (saved + lost);
   }
   return latest.add(std::move(wanted));
 }

@@ -34,7 +34,7 @@ class reader_group {
     for (receiver*& in : in_) in = &closed;
   }
   std::size_t member(int place) const {
-    return place_of(places_, [=](int its) { return its == place; });
+    return place_of(places_, [=](int one) { return one == place; });
   }
   /// The index of a member among the readers of another member's channel.
   static std::size_t reader_of(std::size_t writer, std::size_t member) { return member - (member > writer ? 1 : 0); }

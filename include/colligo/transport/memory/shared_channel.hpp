@@ -153,9 +153,9 @@ class sender {
     is_announced_ = false;
   }
   void announce(std::size_t ready) {
-    chunk_header& its = header(head_);
-    if (!std::exchange(is_announced_, true)) its.what = next_;
-    its.ready.store(ready, std::memory_order_release);
+    chunk_header& chunk = header(head_);
+    if (!std::exchange(is_announced_, true)) chunk.what = next_;
+    chunk.ready.store(ready, std::memory_order_release);
   }
   template <class Counter>
   std::uint64_t least(Counter counter) const {

@@ -56,7 +56,7 @@ COLLIGO_BODY void shared_steps::abandon() {
 // has abandoned a call. True if the peer is so far ahead that its call is no longer known.
 [[gnu::cold]] COLLIGO_BODY bool shared_steps::follows(int peer, std::uint64_t difference) const {
   rank_record const& theirs = host_.record_of(peer);
-  rank_record::report same{.its = {.number = call_.number}};
+  rank_record::report same{.call = {.number = call_.number}};
   bool is_known, has_reported;
   do {   // the first messages of a call that is played come before its report
     has_reported = static_cast<std::int32_t>(theirs.latest() - call_.number) >= 0 || host_.is_gone(peer);
@@ -64,7 +64,7 @@ COLLIGO_BODY void shared_steps::abandon() {
     if (!has_reported) sched_yield();
   } while (!is_known && !has_reported);
   std::uint64_t const before = is_known ? same.before : 0, mine = message_tag::after(before_.hash);
-  if (is_known && (same.its != call_ || difference != (mine ^ message_tag::after(before)))) return false;
+  if (is_known && (same.call != call_ || difference != (mine ^ message_tag::after(before)))) return false;
   if (before_.hash != 0 && before != 0) throw_mismatch(peer, before_.number);
   return before_.hash == 0 || difference == mine;
 }
@@ -104,9 +104,9 @@ COLLIGO_BODY void shared_steps::abandon() {
 
 [[gnu::cold]] COLLIGO_BODY void shared_steps::throw_mismatch(int peer, std::uint32_t number) const {
   auto const called = [](rank_record const& record, std::uint32_t call) {
-    rank_record::report known{.its = {.number = call}};
+    rank_record::report known{.call = {.number = call}};
     bool const is_known = record.read(known);
-    return concat({"number ", call, is_known ? ", " : "", is_known ? name_of_call(known.its, known.type) : ""});
+    return concat({"number ", call, is_known ? ", " : "", is_known ? name_of_call(known.call, known.type) : ""});
   };
   if (static_cast<std::int32_t>(number - call_.number) > 0) number = call_.number;   // the peer is ahead
   throw_if_abandoned(peer);

@@ -250,10 +250,10 @@ class shared_host {
   void open(sender& end, std::size_t readers);
   void open(receiver& end, std::size_t readers, std::size_t me);
 
-  bool is_of(reader_group const& its, std::span<operand const> list) const;
+  bool is_of(reader_group const& group, std::span<operand const> list) const;
   reader_group* form(std::span<operand const> list);
   reader_group* all();
-  reader_group* add(small_vector<int>&& places, reader_group_record* its, std::size_t capacity);
+  reader_group* add(small_vector<int>&& places, reader_group_record* record, std::size_t capacity);
   reader_group_record* record_of(small_vector<int> const& places);
 
   segment_layout layout() const { return segment_layout(static_cast<int>(records_.size())); }
@@ -268,13 +268,13 @@ class shared_host {
     return all.record_ ? all.record_->channel(member) : channel(member, records_.size());
   }
   std::byte* at(std::uint64_t address) const { return memory_.at(address); }
-  channel_front& front(channel_addresses& its, std::size_t readers);
+  channel_front& front(channel_addresses& addresses, std::size_t readers);
   std::byte* ring_of(sender const& end);
   std::byte const* ring_of(receiver const& end) const;
 
   template <class... Arguments>
-  way_to_take next_by(store_choice& its, Arguments const&... arguments) const {
-    if (limits_.stores == stores_setting::measured) return its.next(arguments...);
+  way_to_take next_by(store_choice& choice, Arguments const&... arguments) const {
+    if (limits_.stores == stores_setting::measured) return choice.next(arguments...);
     return {limits_.stores == stores_setting::streaming, false};
   }
 

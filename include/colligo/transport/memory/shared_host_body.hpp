@@ -56,31 +56,31 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return all.out_;
 }
 [[gnu::cold]] COLLIGO_BODY receiver& shared_host::open_from(reader_group& all, std::size_t member) {
-  owner<receiver> its(new receiver(*this, lines_, all.out_.capacity_));
-  its->addresses_ = &channel(all, member);
-  open(*its, all.readers(), reader_group::reader_of(member, all.me_));
-  return *(all.in_[member] = its.release());
+  owner<receiver> made(new receiver(*this, lines_, all.out_.capacity_));
+  made->addresses_ = &channel(all, member);
+  open(*made, all.readers(), reader_group::reader_of(member, all.me_));
+  return *(all.in_[member] = made.release());
 }
 
 [[gnu::cold]] COLLIGO_BODY void shared_host::open(sender& end, std::size_t readers) {
-  channel_front& its = front(*end.addresses_, readers);
-  end.backs_ = {its.backs(lines_), readers};
-  end.front_ = &its;
+  channel_front& shared = front(*end.addresses_, readers);
+  end.backs_ = {shared.backs(lines_), readers};
+  end.front_ = &shared;
 }
 [[gnu::cold]] COLLIGO_BODY void shared_host::open(receiver& end, std::size_t readers, std::size_t me) {
-  channel_front& its = front(*end.addresses_, readers);
-  end.back_ = its.backs(lines_) + me;
-  end.front_ = &its;
+  channel_front& shared = front(*end.addresses_, readers);
+  end.back_ = shared.backs(lines_) + me;
+  end.front_ = &shared;
 }
 
 // The rank that needs a front first allocates it, so that none waits; if several do at a time, all but one free theirs.
-[[gnu::cold]] COLLIGO_BODY channel_front& shared_host::front(channel_addresses& its, std::size_t readers) {
-  std::uint64_t known = its.front.load(std::memory_order_acquire);
+[[gnu::cold]] COLLIGO_BODY channel_front& shared_host::front(channel_addresses& addresses, std::size_t readers) {
+  std::uint64_t known = addresses.front.load(std::memory_order_acquire);
   if (known == 0) {
     std::size_t const bytes = channel_front::bytes(lines_, readers);
     std::uint64_t const fresh = memory_.allocate(bytes);
     std::memset(at(fresh), 0, bytes);
-    if (its.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
+    if (addresses.front.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) known = fresh;
     else memory_.take_back();
   }
   return *reinterpret_cast<channel_front*>(at(known));
@@ -102,14 +102,14 @@ COLLIGO_BODY std::byte const* shared_host::ring_of(receiver const& end) const {
 }
 
 // Whether exactly the members of a reader group are the receivers of a list. As a rule a list names them in order.
-COLLIGO_BODY bool shared_host::is_of(reader_group const& its, std::span<operand const> list) const {
+COLLIGO_BODY bool shared_host::is_of(reader_group const& group, std::span<operand const> list) const {
   std::size_t k = 0;
   for (operand const& o : list) {
     if (!o.sends()) continue;
     int const peer = static_cast<int>(place(o.peer));
-    if (k == its.readers() || (its.reader(k++) != peer && its.member(peer) == its.places_.size())) return false;
+    if (k == group.readers() || (group.reader(k++) != peer && group.member(peer) == group.places_.size())) return false;
   }
-  return k == its.readers();
+  return k == group.readers();
 }
 
 [[gnu::cold]] COLLIGO_BODY reader_group* shared_host::form(std::span<operand const> list) {
@@ -121,10 +121,10 @@ COLLIGO_BODY bool shared_host::is_of(reader_group const& its, std::span<operand 
   }
   sort_numbers(places.data(), places.size(), nullptr, [](void const*, int a, int b) { return a < b; });
   if (places.size() == records_.size()) return all_ ? all_ : all();
-  reader_group_record* const its = record_of(places);
-  reader_group* const made = add(std::move(places), its, layout().capacity_among());
-  made->is_usable_ = its != nullptr;
-  return its ? made : nullptr;
+  reader_group_record* const record = record_of(places);
+  reader_group* const made = add(std::move(places), record, layout().capacity_among());
+  made->is_usable_ = record != nullptr;
+  return record ? made : nullptr;
 }
 
 [[gnu::cold]] COLLIGO_BODY reader_group* shared_host::all() {
@@ -134,12 +134,12 @@ COLLIGO_BODY bool shared_host::is_of(reader_group const& its, std::span<operand 
   return all_;
 }
 
-[[gnu::cold]] COLLIGO_BODY reader_group* shared_host::add(small_vector<int>&& places, reader_group_record* its,
+[[gnu::cold]] COLLIGO_BODY reader_group* shared_host::add(small_vector<int>&& places, reader_group_record* record,
                                                     std::size_t capacity) {
   reader_groups_.reserve(reader_groups_.size() + 1);
   sender const out(*this, lines_, capacity);
   auto* const made = new reader_group(out, std::move(places), static_cast<int>(me_), closed_.in);
-  made->record_ = its;
+  made->record_ = record;
   made->out_.addresses_ = &channel(*made, made->me_);
   return reader_groups_.push_back(made);
 }
@@ -149,8 +149,8 @@ COLLIGO_BODY bool shared_host::is_of(reader_group const& its, std::span<operand 
 [[gnu::cold]] COLLIGO_BODY reader_group_record* shared_host::record_of(small_vector<int> const& places) {
   std::uint64_t fresh = 0;
   auto const record = [this](std::uint64_t place) { return reinterpret_cast<reader_group_record*>(at(place)); };
-  reader_group_record* its = nullptr;
-  for (std::size_t k = 0; k < segment_layout::reader_groups && !its; ++k) {
+  reader_group_record* found = nullptr;
+  for (std::size_t k = 0; k < segment_layout::reader_groups && !found; ++k) {
     auto const lowest = static_cast<std::size_t>(places[0]);
     auto& entry = in_segment<std::atomic<std::uint64_t>>(lowest, segment_layout::reader_group(k));
     std::uint64_t known = entry.load(std::memory_order_acquire);
@@ -166,10 +166,10 @@ COLLIGO_BODY bool shared_host::is_of(reader_group const& its, std::span<operand 
     }
     bool const same = record(known)->members == places.size() &&
                       std::equal(places.begin(), places.end(), record(known)->places());
-    if (same) its = record(known);
+    if (same) found = record(known);
   }
   if (fresh != 0) memory_.take_back();
-  return its;
+  return found;
 }
 
 }  // namespace colligo

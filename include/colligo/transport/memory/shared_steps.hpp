@@ -87,10 +87,10 @@ class shared_steps final : private listener {
     make_room(2);
   }
   /// Sets the call of the next steps.
-  void enter(call const& its, erased_policy const& what, std::uint32_t number) {
-    call_ = identity_of(its, what);
-    begin_call(number, call_.hash(), *its.of);
-    report(number, *its.of);
+  void enter(call const& call, erased_policy const& what, std::uint32_t number) {
+    call_ = identity_of(call, what);
+    begin_call(number, call_.hash(), *call.of);
+    report(number, *call.of);
   }
   /// Called between two polls of another wait. Throws if this call can no longer complete: mismatch_error,
   /// failed_elsewhere, rank_lost.

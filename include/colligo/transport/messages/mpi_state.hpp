@@ -19,7 +19,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 namespace mpi {
 
-inline mpi_element const& element_of(call const& its) { return *static_cast<mpi_element const*>(its.wire); }
+inline mpi_element const& element_of(call const& call) { return *static_cast<mpi_element const*>(call.wire); }
 
 }  // namespace mpi
 
@@ -42,13 +42,13 @@ class mpi_state final : public communicator_state {
 
   shared_host* automatic_memory(element const& of) override { return size_ > 1 ? shared_for(of) : nullptr; }
   COLLIGO_BODY std::string why_no_memory(element const& of) override;
-  COLLIGO_BODY bool has_vendor(call const& its) const override;
+  COLLIGO_BODY bool has_vendor(call const& call) const override;
   COLLIGO_BODY void const* wire_of_bytes() const override;
-  COLLIGO_BODY owner<moving_step> steps_for_request(working_vector& data, call const& its,
+  COLLIGO_BODY owner<moving_step> steps_for_request(working_vector& data, call const& call,
                                                               transport over) override;
-  COLLIGO_BODY owner<moving_step> vendor_request(call const& its, bool persistent) override;
+  COLLIGO_BODY owner<moving_step> vendor_request(call const& call, bool persistent) override;
   COLLIGO_BODY void yield_core(unsigned& polls) const override;
-  COLLIGO_BODY bool uses_memory(call const& its, transport over) override;
+  COLLIGO_BODY bool uses_memory(call const& call, transport over) override;
 
   COLLIGO_BODY void abandon_call(std::uint32_t number, std::string_view why, bool begun) noexcept override;
   /// A blocking call has to poll for its messages, because the rank drops messages or watches its waits meanwhile.
@@ -67,8 +67,8 @@ class mpi_state final : public communicator_state {
   friend class mpi_bootstrap;
   explicit mpi_state(MPI_Comm user);
   COLLIGO_BODY void perform(working_vector& data, policy_run const& run) override;
-  COLLIGO_BODY void run_vendor(call const& its, bool blocking) override;
-  COLLIGO_BODY bool goes_on_without_memory(call const& its, transport over) override;
+  COLLIGO_BODY void run_vendor(call const& call, bool blocking) override;
+  COLLIGO_BODY bool goes_on_without_memory(call const& call, transport over) override;
   shared_host* no_memory() const;
   static int make_key();
 

@@ -34,10 +34,10 @@ class mpi_steps : public any_step, public moving_step {
     if (over_memory_) over_memory_->work_on(data);
   }
 
-  void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
+  void enter(call const& call, erased_policy const& what, std::uint32_t number) override {
     number_ = number;
     messages_.enter(number);
-    if (over_memory_) over_memory_->enter(its, what, number);
+    if (over_memory_) over_memory_->enter(call, what, number);
     abandoned_on_host_ = false;
     is_plain_ = !host_ && !messages_.are_encoded() && !state_.must_poll();
     drop_left_calls();

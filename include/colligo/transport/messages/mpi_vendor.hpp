@@ -26,11 +26,11 @@ class mpi_state;
 struct vendor_operations {
   MPI_Datatype (*type)();          ///< built-in; MPI_DATATYPE_NULL where MPI has none
   MPI_Op (*operation)();           ///< built-in; MPI_OP_NULL where MPI has none
-  void (*run)(mpi_state& state, call const& its, bool blocking);
-  owner<moving_step> (*request)(mpi_state& state, call const& its, bool persistent);
+  void (*run)(mpi_state& state, call const& call, bool blocking);
+  owner<moving_step> (*request)(mpi_state& state, call const& call, bool persistent);
 };
-void run_vendor_call(mpi_state& state, call const& its, bool blocking);
-owner<moving_step> vendor_request(mpi_state& state, call const& its, bool persistent);
+void run_vendor_call(mpi_state& state, call const& call, bool blocking);
+owner<moving_step> vendor_request(mpi_state& state, call const& call, bool persistent);
 
 /// The MPI transport's description of an element type and a functor.
 struct mpi_element {

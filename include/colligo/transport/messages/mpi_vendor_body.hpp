@@ -40,7 +40,7 @@ class vendor_call : public moving_step {
  public:
   enum class manner { blocking, started, persistent };
 
-  vendor_call(mpi_state& state, call const& its, manner how);
+  vendor_call(mpi_state& state, call const& call, manner how);
   COLLIGO_BODY ~vendor_call() override;
   vendor_call(vendor_call const&) = delete;
   vendor_call& operator=(vendor_call const&) = delete;
@@ -75,24 +75,24 @@ class vendor_call : public moving_step {
   std::exception_ptr thrown_;    ///< by the functor
 };
 
-[[gnu::cold]] COLLIGO_BODY vendor_call::vendor_call(mpi_state& state, call const& its, manner how)
-    : state_(state), call_(its), how_(how) {
-  vendor_operations const& known = *mpi::element_of(its).vendor;
+[[gnu::cold]] COLLIGO_BODY vendor_call::vendor_call(mpi_state& state, call const& call, manner how)
+    : state_(state), call_(call), how_(how) {
+  vendor_operations const& known = *mpi::element_of(call).vendor;
   type_ = known.type();
-  bool const reduces = combines(its.what);
+  bool const reduces = combines(call.what);
   if (reduces && type_ != MPI_DATATYPE_NULL) op_ = known.operation();
   bool const own = type_ == MPI_DATATYPE_NULL || (reduces && op_ == MPI_OP_NULL);
   if (own) {
-    check_mpi(MPI_Type_contiguous(static_cast<int>(its.of->size), MPI_BYTE, &type_), "MPI_Type_contiguous");
+    check_mpi(MPI_Type_contiguous(static_cast<int>(call.of->size), MPI_BYTE, &type_), "MPI_Type_contiguous");
     made_type_ = true;
     check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
   }
   if (reduces && op_ == MPI_OP_NULL) make_operation();
-  if (how != manner::blocking) requests_.reserve(1 + its.vector.whole.size() / (longest_segment / its.of->size + 1));
+  if (how != manner::blocking) requests_.reserve(1 + call.vector.whole.size() / (longest_segment / call.of->size + 1));
   using enum collective;
-  if (has_counts(its.what)) ints_ = int_blocks(its.vector);
-  if (its.what == all_to_all_v) {
-    auto const [in, out] = vectors_of(its.what, its.vector, state.rank());
+  if (has_counts(call.what)) ints_ = int_blocks(call.vector);
+  if (call.what == all_to_all_v) {
+    auto const [in, out] = vectors_of(call.what, call.vector, state.rank());
     ints_ = int_blocks(in), out_ints_ = int_blocks(out);
   }
 }
@@ -271,24 +271,24 @@ COLLIGO_BODY bool vendor_call::advance() {
 
 #undef COLLIGO_MPI
 
-COLLIGO_BODY void run_vendor_call(mpi_state& state, call const& its, bool blocking) {
+COLLIGO_BODY void run_vendor_call(mpi_state& state, call const& call, bool blocking) {
   using manner = vendor_call::manner;
-  vendor_call(state, its, blocking && !state.watches_waits() ? manner::blocking : manner::started).run();
+  vendor_call(state, call, blocking && !state.watches_waits() ? manner::blocking : manner::started).run();
 }
 
-COLLIGO_BODY owner<moving_step> vendor_request(mpi_state& state, call const& its, bool persistent) {
+COLLIGO_BODY owner<moving_step> vendor_request(mpi_state& state, call const& call, bool persistent) {
   using manner = vendor_call::manner;
-  return make_owner<vendor_call>(state, its, persistent ? manner::persistent : manner::started);
+  return make_owner<vendor_call>(state, call, persistent ? manner::persistent : manner::started);
 }
 
-COLLIGO_BODY bool mpi_state::has_vendor(call const& its) const {
-  return mpi::element_of(its).vendor != nullptr && its.of->by_index == nullptr;
+COLLIGO_BODY bool mpi_state::has_vendor(call const& call) const {
+  return mpi::element_of(call).vendor != nullptr && call.of->by_index == nullptr;
 }
-COLLIGO_BODY void mpi_state::run_vendor(call const& its, bool blocking) {
-  mpi::element_of(its).vendor->run(*this, its, blocking);
+COLLIGO_BODY void mpi_state::run_vendor(call const& call, bool blocking) {
+  mpi::element_of(call).vendor->run(*this, call, blocking);
 }
-COLLIGO_BODY owner<moving_step> mpi_state::vendor_request(call const& its, bool persistent) {
-  return mpi::element_of(its).vendor->request(*this, its, persistent);
+COLLIGO_BODY owner<moving_step> mpi_state::vendor_request(call const& call, bool persistent) {
+  return mpi::element_of(call).vendor->request(*this, call, persistent);
 }
 
 }  // namespace colligo

@@ -74,8 +74,8 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 // Never destroyed: it outlives communicators that are static.
 [[gnu::cold]] COLLIGO_BODY small_vector<left_calls::entry>& left_calls::all() noexcept {
   alignas(small_vector<entry>) static std::byte memory[sizeof(small_vector<entry>)];
-  static small_vector<entry>& its = *::new (memory) small_vector<entry>;
-  return its;
+  static small_vector<entry>& entries = *::new (memory) small_vector<entry>;
+  return entries;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::add(entry const& call) noexcept {
@@ -93,23 +93,24 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 [[gnu::cold]] COLLIGO_BODY void left_calls::forget_old(MPI_Comm comm, std::uint32_t number) noexcept {
   std::lock_guard const turn(mutex_);
   for (std::size_t i = all().size(); i-- > 0;)
-    if (entry& its = all()[i]; its.comm == comm && number - its.number >= its.tags / 2) all().erase(&its), --count_;
+    if (entry& left = all()[i]; left.comm == comm && number - left.number >= left.tags / 2)
+      all().erase(&left), --count_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::drop_of_next() noexcept {
   std::unique_lock const turn(mutex_, std::try_to_lock);
   if (!turn || all().empty()) return;   // another thread is dropping messages, or has dropped the last ones
-  entry& its = all()[turn_++ % all().size()];
-  its.drop_messages();
-  if (its.others == 0) all().erase(&its), --count_;
+  entry& left = all()[turn_++ % all().size()];
+  left.drop_messages();
+  if (left.others == 0) all().erase(&left), --count_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop_messages() noexcept try {
   while (others > 0) {
     int there = 0, bytes = 0;
     MPI_Status status;
-    for (int const its : {tag, tag_of_remark})
-      if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, its, comm, &there, &status), "MPI_Iprobe");
+    for (int const expected : {tag, tag_of_remark})
+      if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, expected, comm, &there, &status), "MPI_Iprobe");
     if (!there) return;
     if (status.MPI_TAG == tag_of_remark) {
       others -= mpi_wire::receive_remark(comm, status.MPI_SOURCE, tag_of_remark) == mpi_wire::remark::abort_message;

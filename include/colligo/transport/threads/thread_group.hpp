@@ -240,8 +240,8 @@ struct group_of_threads {
 
     // Also a call before all that are known: a rank that is late by so many would wait for ever.
     bool has_abandoned(int rank, std::uint32_t number) {
-      abandoned_calls const& its = at(rank).calls_abandoned;
-      return its.has(number) || its.may_have_forgotten(number);
+      abandoned_calls const& abandoned_calls = at(rank).calls_abandoned;
+      return abandoned_calls.has(number) || abandoned_calls.may_have_forgotten(number);
     }
 
     // Returns ready(), which it waits for if `waits`. Throws if the peer can no longer make it true.

@@ -67,8 +67,8 @@ struct over_threads {
     void move(operand const& alone) override { data_->move(alone); }
     bool shares_memory_with(int) const override { return is_asked_for_; }   // as reports say
 
-    void enter(call const& its, erased_policy const& what, std::uint32_t number) override {
-      over_memory_.enter(its, what, number);
+    void enter(call const& call, erased_policy const& what, std::uint32_t number) override {
+      over_memory_.enter(call, what, number);
     }
     void make_room(std::span<operand const> operands, list_kind kind) override {
       over_memory_.make_room(operands, kind);
@@ -142,8 +142,8 @@ struct over_threads {
       return shared_.get();
     }
     shared_host* shared_for(element const& of) { return !of.objects && shared()->fits(of.size) ? shared() : nullptr; }
-    shared_host* shared_for(call const& its, transport over) {
-      return over == transport::messages ? nullptr : shared_for(*its.of);
+    shared_host* shared_for(call const& call, transport over) {
+      return over == transport::messages ? nullptr : shared_for(*call.of);
     }
 
     void yield_core(unsigned& polls) const override {
@@ -154,9 +154,9 @@ struct over_threads {
       if (of.objects) return "elements that do not travel as bytes do not go through it";
       return shared()->fits(of.size) ? std::string() : too_large_for_memory(of.size);
     }
-    bool uses_memory(call const& its, transport over) override { return shared_for(its, over) != nullptr; }
-    owner<moving_step> steps_for_request(working_vector& data, call const& its, transport over) override {
-      if (shared_host* const host = shared_for(its, over)) {
+    bool uses_memory(call const& call, transport over) override { return shared_for(call, over) != nullptr; }
+    owner<moving_step> steps_for_request(working_vector& data, call const& call, transport over) override {
+      if (shared_host* const host = shared_for(call, over)) {
         auto made = make_owner<memory_steps>(rank_, size_, ranks, *host, data.memory());
         made->work_on(data, over);
         return made;
@@ -175,9 +175,9 @@ struct over_threads {
 
    private:
     void perform(working_vector& data, policy_run const& run) override {
-      if (shared_host* const host = shared_for(run.its, run.by.over)) return perform_in_memory(data, run, *host);
+      if (shared_host* const host = shared_for(run.call, run.by.over)) return perform_in_memory(data, run, *host);
       steps each(*this, data, *memory_);
-      each.enter(run.its, *run.by.policy, run.number);
+      each.enter(run.call, *run.by.policy, run.number);
       try {
         this->run_on(each, data, run);
       } catch (...) {
@@ -190,7 +190,7 @@ struct over_threads {
       if (!over_memory_) [[unlikely]]
         over_memory_ = make_owner<memory_steps>(rank_, size_, ranks, host, memory);
       over_memory_->work_on(data, run.by.over);
-      over_memory_->enter(run.its, *run.by.policy, run.number);
+      over_memory_->enter(run.call, *run.by.policy, run.number);
       if (run.record) [[unlikely]] over_memory_->record(*run.record);
       try {
         this->run_on(*over_memory_, data, run);
@@ -350,8 +350,8 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
       decltype(run) const& run_rank;
       int rank;
       thread running{[](void* of) {
-                       auto& its = *static_cast<other_rank*>(of);
-                       its.run_rank(its.rank);
+                       auto& other = *static_cast<other_rank*>(of);
+                       other.run_rank(other.rank);
                      }, this};
     };
     std::vector<owner<other_rank>> others;
