@@ -53,22 +53,22 @@ class calls_on_bytes {
   /// The same, on the root alone, the only one that uses `out`; in place is for the root.
   made_t<How> reduce(void const* in, void* out, std::ptrdiff_t n, registered_element const& element, int root,
                      std::string_view algorithm = {}) const {
-    arguments<collective::reduce> const arguments(comm_, root);
-    require_combination(arguments, element), arguments.require_count(n);
+    arguments<collective::reduce> const checked(comm_, root);
+    require_combination(checked, element), checked.require_count(n);
     if (in == in_place_bytes) in = out;
-    else if (arguments.at(root)) require_apart(arguments, in, n, out, n, element);
-    range const all = length(n), here = arguments.at(root) ? all : range{};
-    return make(arguments.accept({all, arguments.size()}, input(in), all,
-                                 arguments.at(root) ? output(out) : output(nullptr), here, root),
+    else if (checked.at(root)) require_apart(checked, in, n, out, n, element);
+    range const all = length(n), here = checked.at(root) ? all : range{};
+    return make(checked.accept({all, checked.size()}, input(in), all,
+                                 checked.at(root) ? output(out) : output(nullptr), here, root),
                 element, algorithm);
   }
   /// Copies the root's n elements to every rank.
   made_t<How> broadcast(void* both, std::ptrdiff_t n, registered_element const& element, int root,
                         std::string_view algorithm = {}) const {
-    arguments<collective::broadcast> const arguments(comm_, root);
-    arguments.require_count(n);
-    range const all = length(n), here = arguments.at(root) ? all : range{};
-    return make(arguments.accept({all, arguments.size()}, arguments.at(root) ? input(both) : input(nullptr), here,
+    arguments<collective::broadcast> const checked(comm_, root);
+    checked.require_count(n);
+    range const all = length(n), here = checked.at(root) ? all : range{};
+    return make(checked.accept({all, checked.size()}, checked.at(root) ? input(both) : input(nullptr), here,
                                  output(both), all, root),
                 element, algorithm);
   }
@@ -80,64 +80,64 @@ class calls_on_bytes {
   /// The same of the ranks before this one. Rank 0's `out` stays as it is, for which rank 0 allocates.
   made_t<How> exclusive_scan(void const* in, void* out, std::ptrdiff_t n, registered_element const& element,
                              std::string_view algorithm = {}) const {
-    arguments<collective::exclusive_scan> const arguments(comm_);
-    require_combination(arguments, element), arguments.require_count(n);
+    arguments<collective::exclusive_scan> const checked(comm_);
+    require_combination(checked, element), checked.require_count(n);
     if (in == in_place_bytes) in = out;
-    else if (arguments.rank() != 0) require_apart(arguments, in, n, out, n, element);
+    else if (checked.rank() != 0) require_apart(checked, in, n, out, n, element);
     owner<moved_bytes> moved;
-    if (arguments.rank() == 0 && n > 0)
-      attempt(arguments, [&] {
+    if (checked.rank() == 0 && n > 0)
+      attempt(checked, [&] {
         moved = make_owner<moved_bytes>();
         out = moved->make_room(static_cast<std::size_t>(n) * element.size());
       });
     range const all = length(n);
-    return make(arguments.accept({all, arguments.size()}, input(in), all, output(out), all), element, algorithm,
+    return make(checked.accept({all, checked.size()}, input(in), all, output(out), all), element, algorithm,
                 std::move(moved));
   }
   /// Returns when every rank has called.
   made_t<How> barrier(std::string_view algorithm = {}) const {
-    arguments<collective::barrier> const arguments(comm_);
+    arguments<collective::barrier> const checked(comm_);
     static constexpr std::size_t signals = 2;   // one to send, one to receive
     owner<moved_bytes> moved;
     std::array<std::byte, signals> here{};
     std::byte* both = here.data();
     if constexpr (How != made::at_once)
-      attempt(arguments, [&] {
+      attempt(checked, [&] {
         moved = make_owner<moved_bytes>();
         both = moved->make_room(signals);
       });
     return make(
-        arguments.accept({{0, signals}, arguments.size()}, input(both), {0, signals}, output(both), {0, signals}),
+        checked.accept({{0, signals}, checked.size()}, input(both), {0, signals}, output(both), {0, signals}),
         registered_element::of<std::byte>(), algorithm, std::move(moved));
   }
 
   /// Every rank gets all ranks' n elements, in the order of ranks. In place: a rank's own are at their place in `out`.
   made_t<How> all_gather(void const* in, void* out, std::ptrdiff_t n, registered_element const& element,
                          std::string_view algorithm = {}) const {
-    arguments<collective::all_gather> const arguments(comm_);
-    arguments.require_count(n);
-    return gather_all(arguments, arguments.blocks_of(length(n).size()), in, out, {}, element, algorithm);
+    arguments<collective::all_gather> const checked(comm_);
+    checked.require_count(n);
+    return gather_all(checked, checked.blocks_of(length(n).size()), in, out, {}, element, algorithm);
   }
   /// The same of to.counts[rank] elements of each rank.
   made_t<How> all_gatherv(void const* in, void* out, block_places const& to, registered_element const& element,
                           std::string_view algorithm = {}) const {
-    arguments<collective::all_gatherv> const arguments(comm_);
-    blocks const all = blocks_at(arguments, to);
-    return gather_all(arguments, all, in, out, to, element, algorithm);
+    arguments<collective::all_gatherv> const checked(comm_);
+    blocks const all = blocks_at(checked, to);
+    return gather_all(checked, all, in, out, to, element, algorithm);
   }
   /// The same on the root alone, the only one that uses `out`; in place is for the root.
   made_t<How> gather(void const* in, void* out, std::ptrdiff_t n, registered_element const& element, int root,
                      std::string_view algorithm = {}) const {
-    arguments<collective::gather> const arguments(comm_, root);
-    arguments.require_count(n);
-    return gather_at_root(arguments, arguments.blocks_of(length(n).size()), in, out, {}, element, root, algorithm);
+    arguments<collective::gather> const checked(comm_, root);
+    checked.require_count(n);
+    return gather_at_root(checked, checked.blocks_of(length(n).size()), in, out, {}, element, root, algorithm);
   }
   /// All ranks give the counts.
   made_t<How> gatherv(void const* in, void* out, block_places const& to, registered_element const& element, int root,
                       std::string_view algorithm = {}) const {
-    arguments<collective::gatherv> const arguments(comm_, root);
-    blocks const all = blocks_at(arguments, to);
-    return gather_at_root(arguments, all, in, out, to, element, root, algorithm);
+    arguments<collective::gatherv> const checked(comm_, root);
+    blocks const all = blocks_at(checked, to);
+    return gather_at_root(checked, all, in, out, to, element, root, algorithm);
   }
   /// The counts count at the root alone, as MPI has it; another rank gives the number of its own elements. Costs an
   /// all_gather of the numbers first.
@@ -152,16 +152,16 @@ class calls_on_bytes {
   /// Every rank gets its n of the root's elements. In place: the root's `out`, whose own stay where they are.
   made_t<How> scatter(void const* in, void* out, std::ptrdiff_t n, registered_element const& element, int root,
                       std::string_view algorithm = {}) const {
-    arguments<collective::scatter> const arguments(comm_, root);
-    arguments.require_count(n);
-    return scatter_from_root(arguments, arguments.blocks_of(length(n).size()), in, {}, out, element, root, algorithm);
+    arguments<collective::scatter> const checked(comm_, root);
+    checked.require_count(n);
+    return scatter_from_root(checked, checked.blocks_of(length(n).size()), in, {}, out, element, root, algorithm);
   }
   /// All ranks give the counts.
   made_t<How> scatterv(void const* in, block_places const& from, void* out, registered_element const& element,
                        int root, std::string_view algorithm = {}) const {
-    arguments<collective::scatterv> const arguments(comm_, root);
-    blocks const all = blocks_at(arguments, from);
-    return scatter_from_root(arguments, all, in, from, out, element, root, algorithm);
+    arguments<collective::scatterv> const checked(comm_, root);
+    blocks const all = blocks_at(checked, from);
+    return scatter_from_root(checked, all, in, from, out, element, root, algorithm);
   }
   /// The counts count at the root alone, as MPI has it. Costs an all_gather of the numbers first.
   void scatterv(void const* in, block_places const& from, void* out, std::ptrdiff_t n,
@@ -177,45 +177,45 @@ class calls_on_bytes {
   /// and the block comes to its beginning.
   made_t<How> reduce_scatter(void const* in, void* out, std::span<std::ptrdiff_t const> counts,
                              registered_element const& element, std::string_view algorithm = {}) const {
-    arguments<collective::reduce_scatter> const arguments(comm_);
-    return reduce_and_scatter(arguments, arguments.blocks_of(counts), in, out, element, algorithm);
+    arguments<collective::reduce_scatter> const checked(comm_);
+    return reduce_and_scatter(checked, checked.blocks_of(counts), in, out, element, algorithm);
   }
   /// The same for blocks of n elements each.
   made_t<How> reduce_scatter_block(void const* in, void* out, std::ptrdiff_t n, registered_element const& element,
                                    std::string_view algorithm = {}) const {
-    arguments<collective::reduce_scatter_block> const arguments(comm_);
-    arguments.require_count(n);
-    return reduce_and_scatter(arguments, arguments.blocks_of(length(n).size()), in, out, element, algorithm);
+    arguments<collective::reduce_scatter_block> const checked(comm_);
+    checked.require_count(n);
+    return reduce_and_scatter(checked, checked.blocks_of(length(n).size()), in, out, element, algorithm);
   }
 
   /// Every rank has n elements for every rank.
   made_t<How> all_to_all(void const* in, void* out, std::ptrdiff_t n, registered_element const& element,
                          std::string_view algorithm = {}) const {
-    arguments<collective::all_to_all> const arguments(comm_);
-    arguments.require_count(n);
-    blocks const each = arguments.blocks_of(length(n).size());
+    arguments<collective::all_to_all> const checked(comm_);
+    checked.require_count(n);
+    blocks const each = checked.blocks_of(length(n).size());
     std::size_t const all = each.whole.size();
     if (in == in_place_bytes) in = out;
-    else require_apart(arguments, in, length(all), out, length(all), element);
-    return make(arguments.accept(each, input(in), {0, all}, output(out), {all, 2 * all}), element, algorithm);
+    else require_apart(checked, in, length(all), out, length(all), element);
+    return make(checked.accept(each, input(in), {0, all}, output(out), {all, 2 * all}), element, algorithm);
   }
   /// The same for blocks of any lengths: from.counts[r] elements for rank r, to.counts[r] from it. In place: as many
   /// come from a rank as go to it, by `to`, and `from` is not used.
   made_t<How> all_to_all_v(void const* in, block_places const& from, void* out, block_places const& to,
                            registered_element const& element, std::string_view algorithm = {}) const {
-    arguments<collective::all_to_all_v> const arguments(comm_);
+    arguments<collective::all_to_all_v> const checked(comm_);
     bool const is_in_place = in == in_place_bytes;
-    blocks const vector = arguments.blocks_of((is_in_place ? to : from).counts, to.counts);
-    require_places(arguments, to);
-    if (!is_in_place) require_places(arguments, from);
-    auto const [sent, got] = vectors_of(collective::all_to_all_v, vector, arguments.rank());
+    blocks const vector = checked.blocks_of((is_in_place ? to : from).counts, to.counts);
+    require_places(checked, to);
+    if (!is_in_place) require_places(checked, from);
+    auto const [sent, got] = vectors_of(collective::all_to_all_v, vector, checked.rank());
     std::size_t const size = element.size(), n = sent.whole.size();
-    arguments.require_size(got[arguments.rank()].size(), sent[arguments.rank()].size(),
+    checked.require_size(got[checked.rank()].size(), sent[checked.rank()].size(),
                            "the block of this rank from itself");
     owner<moved_bytes> moved;
     auto* into = static_cast<std::byte*>(out);
     auto const* taken = static_cast<std::byte const*>(in);
-    attempt(arguments, [&] {
+    attempt(checked, [&] {
       if (!is_in_place) {
         taken = joined_input(taken, from, size, moved);
         into = joined_output(into, to, size, moved);
@@ -226,8 +226,8 @@ class calls_on_bytes {
         taken = into;
       }
     });
-    if (!is_in_place) require_apart(arguments, taken, sent.whole, into, got.whole, element);
-    return make(arguments.accept(vector, input(taken), {0, n}, output(into), {n, n + got.whole.size()}), element,
+    if (!is_in_place) require_apart(checked, taken, sent.whole, into, got.whole, element);
+    return make(checked.accept(vector, input(taken), {0, n}, output(into), {n, n + got.whole.size()}), element,
                 algorithm, std::move(moved));
   }
 
@@ -242,43 +242,43 @@ class calls_on_bytes {
   static std::span<std::byte> output(void* at) { return {static_cast<std::byte*>(at), at ? 1u : 0u}; }
 
   template <class Arguments>
-  static void require_apart(Arguments const& arguments, void const* in, range n, void* out, range m,
+  static void require_apart(Arguments const& checked, void const* in, range n, void* out, range m,
                             registered_element const& element) {
     std::span<std::byte const> const from(static_cast<std::byte const*>(in), n.size() * element.size());
-    arguments.require_disjoint(from, std::span<std::byte>(static_cast<std::byte*>(out), m.size() * element.size()));
+    checked.require_disjoint(from, std::span<std::byte>(static_cast<std::byte*>(out), m.size() * element.size()));
   }
   template <class Arguments>
-  static void require_apart(Arguments const& arguments, void const* in, std::ptrdiff_t n, void* out, std::ptrdiff_t m,
+  static void require_apart(Arguments const& checked, void const* in, std::ptrdiff_t n, void* out, std::ptrdiff_t m,
                             registered_element const& element) {
-    require_apart(arguments, in, length(n), out, length(m), element);
+    require_apart(checked, in, length(n), out, length(m), element);
   }
   /// Refuses an element that combines nothing, and tells the other ranks.
   template <class Arguments>
-  static void require_combination(Arguments const& arguments, registered_element const& element) {
+  static void require_combination(Arguments const& checked, registered_element const& element) {
     if (!element.combines()) [[unlikely]]
-      attempt(arguments,
+      attempt(checked,
               [] { throw argument_error("colligo: this collective combines, but its byte_element does not"); });
   }
   template <class Arguments>
-  static void require_places(Arguments const& arguments, block_places const& places) {
+  static void require_places(Arguments const& checked, block_places const& places) {
     if (!places.displacements.empty())
-      arguments.require_size(places.displacements.size(), static_cast<std::size_t>(arguments.size()),
+      checked.require_size(places.displacements.size(), static_cast<std::size_t>(checked.size()),
                              "the list of displacements");
   }
   template <class Arguments>
-  static blocks blocks_at(Arguments const& arguments, block_places const& places) {
-    require_places(arguments, places);
-    return arguments.blocks_of(places.counts);
+  static blocks blocks_at(Arguments const& checked, block_places const& places) {
+    require_places(checked, places);
+    return checked.blocks_of(places.counts);
   }
   template <class Arguments, class F>
-  static void attempt(Arguments const& arguments, F f) { arguments.template attempt<How>(f); }
+  static void attempt(Arguments const& checked, F f) { checked.template attempt<How>(f); }
 
   /// The rank's own block among all of them.
   template <class Arguments>
-  static std::byte* own_block(Arguments const& arguments, blocks const& all, void* base, block_places const& where,
+  static std::byte* own_block(Arguments const& checked, blocks const& all, void* base, block_places const& where,
                               std::size_t size) {
-    auto const rank = static_cast<std::size_t>(arguments.rank());
-    std::ptrdiff_t const first = where.displacements.empty() ? static_cast<std::ptrdiff_t>(all[arguments.rank()].first)
+    auto const rank = static_cast<std::size_t>(checked.rank());
+    std::ptrdiff_t const first = where.displacements.empty() ? static_cast<std::ptrdiff_t>(all[checked.rank()].first)
                                                              : where.displacements[rank];
     return static_cast<std::byte*>(base) + first * static_cast<std::ptrdiff_t>(size);
   }
@@ -294,48 +294,48 @@ class calls_on_bytes {
     return make(one.accept({all, one.size()}, input(in), all, output(out), all), element, algorithm);
   }
   template <class Arguments>
-  made_t<How> gather_all(Arguments const& arguments, blocks const& all, void const* in, void* out,
+  made_t<How> gather_all(Arguments const& checked, blocks const& all, void const* in, void* out,
                          block_places const& to, registered_element const& element, std::string_view algorithm,
                          int root = 0) const {
-    range const own = all[arguments.rank()];
+    range const own = all[checked.rank()];
     owner<moved_bytes> moved;
     auto* into = static_cast<std::byte*>(out);
-    attempt(arguments, [&] { into = joined_output(into, to, element.size(), moved); });
-    if (in == in_place_bytes) in = own_block(arguments, all, out, to, element.size());
-    else require_apart(arguments, in, own, into, all.whole, element);
-    return make(arguments.accept(all, input(in), own, output(into), all.whole, root), element, algorithm,
+    attempt(checked, [&] { into = joined_output(into, to, element.size(), moved); });
+    if (in == in_place_bytes) in = own_block(checked, all, out, to, element.size());
+    else require_apart(checked, in, own, into, all.whole, element);
+    return make(checked.accept(all, input(in), own, output(into), all.whole, root), element, algorithm,
                 std::move(moved));
   }
   template <class Arguments>
-  made_t<How> gather_at_root(Arguments const& arguments, blocks const& all, void const* in, void* out,
+  made_t<How> gather_at_root(Arguments const& checked, blocks const& all, void const* in, void* out,
                              block_places const& to, registered_element const& element, int root,
                              std::string_view algorithm) const {
-    if (arguments.at(root)) return gather_all(arguments, all, in, out, to, element, algorithm, root);
-    return make(arguments.accept(all, input(in), all[arguments.rank()], output(nullptr), {}, root), element, algorithm);
+    if (checked.at(root)) return gather_all(checked, all, in, out, to, element, algorithm, root);
+    return make(checked.accept(all, input(in), all[checked.rank()], output(nullptr), {}, root), element, algorithm);
   }
   template <class Arguments>
-  made_t<How> scatter_from_root(Arguments const& arguments, blocks const& all, void const* in, block_places const& from,
+  made_t<How> scatter_from_root(Arguments const& checked, blocks const& all, void const* in, block_places const& from,
                                 void* out, registered_element const& element, int root,
                                 std::string_view algorithm) const {
-    range const own = all[arguments.rank()];
-    if (!arguments.at(root))
-      return make(arguments.accept(all, input(nullptr), {}, output(out), own, root), element, algorithm);
+    range const own = all[checked.rank()];
+    if (!checked.at(root))
+      return make(checked.accept(all, input(nullptr), {}, output(out), own, root), element, algorithm);
     owner<moved_bytes> moved;
     auto const* taken = static_cast<std::byte const*>(in);
-    attempt(arguments, [&] { taken = joined_input(taken, from, element.size(), moved); });
-    if (out == in_place_bytes) out = own_block(arguments, all, const_cast<void*>(in), from, element.size());
-    else require_apart(arguments, taken, all.whole, out, own, element);
-    return make(arguments.accept(all, input(taken), all.whole, output(out), own, root), element, algorithm,
+    attempt(checked, [&] { taken = joined_input(taken, from, element.size(), moved); });
+    if (out == in_place_bytes) out = own_block(checked, all, const_cast<void*>(in), from, element.size());
+    else require_apart(checked, taken, all.whole, out, own, element);
+    return make(checked.accept(all, input(taken), all.whole, output(out), own, root), element, algorithm,
                 std::move(moved));
   }
   template <class Arguments>
-  made_t<How> reduce_and_scatter(Arguments const& arguments, blocks const& all, void const* in, void* out,
+  made_t<How> reduce_and_scatter(Arguments const& checked, blocks const& all, void const* in, void* out,
                                  registered_element const& element, std::string_view algorithm) const {
-    require_combination(arguments, element);
-    range const own = all[arguments.rank()];
+    require_combination(checked, element);
+    range const own = all[checked.rank()];
     owner<moved_bytes> moved;
     if (in == in_place_bytes) {   // the block lies where the input of others' blocks is
-      attempt(arguments, [&] {
+      attempt(checked, [&] {
         moved = make_owner<moved_bytes>();
         std::size_t const bytes = own.size() * element.size();
         std::byte* const block = moved->make_room(bytes);
@@ -343,9 +343,9 @@ class calls_on_bytes {
         in = std::exchange(out, block);
       });
     } else {
-      require_apart(arguments, in, all.whole, out, own, element);
+      require_apart(checked, in, all.whole, out, own, element);
     }
-    return make(arguments.accept(all, input(in), all.whole, output(out), own), element, algorithm, std::move(moved));
+    return make(checked.accept(all, input(in), all.whole, output(out), own), element, algorithm, std::move(moved));
   }
   /// Calls f(all ranks' counts), with displacements at the root, for ranks that know their own count alone.
   template <collective C, class F>

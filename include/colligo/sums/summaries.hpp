@@ -171,10 +171,10 @@ template <class... Each>
 struct summaries {
   using state = std::tuple<typename Each::state...>;
   using functor = each<typename Each::functor...>;
-  std::tuple<Each...> all;
+  std::tuple<Each...> parts;
 
   state local() const {
-    return std::apply([](auto const&... one) { return state{one.local()...}; }, all);
+    return std::apply([](auto const&... one) { return state{one.local()...}; }, parts);
   }
   static auto result(state const& s) {
     return std::apply([](auto const&... one) {
