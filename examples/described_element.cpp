@@ -24,7 +24,7 @@ void combine(void* context, std::byte const* left, std::byte const* right, std::
   for (std::size_t i = 0; i < n * width; ++i) c[i] = (i + 1) % width == 0 ? std::max(a[i], b[i]) : a[i] + b[i];
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
   boost::mpi::environment const environment(argc, argv);

@@ -109,8 +109,8 @@ int main(int argc, char** argv) {
   bool same = residual == colligo::norm2(alone, whole.change);
   for (std::size_t i = 1; i <= mine.down.size(); ++i)
     for (std::size_t j = 1; j <= mine.across.size(); ++j)
-      same = same && mine.now[i * mine.width + j] ==
-                         whole.now[(mine.down.first + i) * whole.width + mine.across.first + j];
+      same = same &&
+             mine.now[i * mine.width + j] == whole.now[(mine.down.first + i) * whole.width + mine.across.first + j];
   same = colligo::all_reduce(world, same, std::logical_and<>{});
   if (world.rank() == 0)
     std::cout << steps << " steps on " << ranks.ranks()[0] << " x " << ranks.ranks()[1] << " ranks, residual "

@@ -47,7 +47,7 @@ class Sources:
         """Where the body of a function begins and ends."""
         text = self.text(header)
         for at in (m.start() for m in re.finditer(re.escape(function), text)):
-            begin = text.index("{", at)
+            begin = re.compile(r"{(?!}[,)])").search(text, at).start()   # not of a parameter's default
             if ";" not in text[at:begin]:
                 depth = 0
                 for end in range(begin, len(text)):
