@@ -40,7 +40,7 @@ void sums(int p, std::size_t n, char const* by) {
     colligo::barrier(comm);
     right[static_cast<std::size_t>(comm.rank())] = all;
   });
-  for (int const int : right) check(int == 1, by ? by : "the rules' choice", p);
+  for (int const one : right) check(one == 1, by ? by : "the rules' choice", p);
 }
 
 void words(int p) {
