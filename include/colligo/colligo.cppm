@@ -14,6 +14,7 @@ module;
 #include "batch.hpp"
 #include "binned_sum.hpp"
 #include "broadcast.hpp"
+#include "bytes.hpp"
 #include "colligo.hpp"
 #include "each.hpp"
 #include "environment.hpp"
@@ -21,6 +22,9 @@ module;
 #include "exchange.hpp"
 #include "explain.hpp"
 #include "gather.hpp"
+#include "halo.hpp"
+#include "mpi_neighbours.hpp"
+#include "neighbours.hpp"
 #include "patience.hpp"
 #include "predict.hpp"
 #include "progress.hpp"
@@ -60,6 +64,7 @@ using colligo::all_to_all;
 using colligo::all_to_all_init;
 using colligo::all_to_all_v;
 using colligo::all_to_all_v_init;
+using colligo::along_edges;
 using colligo::along_trees;
 using colligo::any_order;
 using colligo::any_p;
@@ -84,6 +89,7 @@ using colligo::binned_sum;
 using colligo::binomial_tree;
 using colligo::bits_of;
 using colligo::block_lengths;
+using colligo::block_places;
 using colligo::blocks;
 using colligo::bracketing;
 using colligo::broadcast;
@@ -92,6 +98,9 @@ using colligo::broadcast_init;
 using colligo::broken_law;
 using colligo::bruck;
 using colligo::bundles_by_level;
+using colligo::byte_calls;
+using colligo::byte_calls_init;
+using colligo::byte_element;
 using colligo::catalogue_of_tags;
 using colligo::ceil_lg;
 using colligo::census;
@@ -109,6 +118,7 @@ using colligo::circulant_lists;
 using colligo::circulant_schedule;
 using colligo::circulant_skip;
 using colligo::collective;
+using colligo::collective_count;
 using colligo::collectives;
 using colligo::combines;
 using colligo::common;
@@ -119,12 +129,14 @@ using colligo::configured;
 using colligo::consensus;
 using colligo::contains;
 using colligo::copy;
+using colligo::corners;
 using colligo::counters;
 using colligo::cuts_some;
 using colligo::cyclic_range;
 using colligo::dense;
 using colligo::direct;
 using colligo::direct_by_level;
+using colligo::discover;
 using colligo::dissemination;
 using colligo::distance;
 using colligo::distances;
@@ -134,6 +146,8 @@ using colligo::doubling_123;
 using colligo::draw;
 using colligo::drawable_tree;
 using colligo::each;
+using colligo::edge;
+using colligo::edge_list;
 using colligo::element_size;
 using colligo::elements;
 using colligo::environment_variable;
@@ -142,6 +156,8 @@ using colligo::exact;
 using colligo::exact_if;
 using colligo::exact_product;
 using colligo::exact_sum;
+using colligo::exchange;
+using colligo::exchange_init;
 using colligo::exchange_lengths;
 using colligo::exclusive_scan;
 using colligo::exclusive_scan_init;
@@ -165,7 +181,11 @@ using colligo::gathered;
 using colligo::gatherv;
 using colligo::gatherv_init;
 using colligo::gives_same_bits;
+using colligo::graph_edge;
+using colligo::grid;
 using colligo::grouped_doubling;
+using colligo::halo;
+using colligo::halo_exchange;
 using colligo::halving_doubling;
 using colligo::halving_group;
 using colligo::halving_scan;
@@ -186,6 +206,8 @@ using colligo::iall_to_all;
 using colligo::iall_to_all_v;
 using colligo::ibarrier;
 using colligo::ibroadcast;
+using colligo::ibyte_calls;
+using colligo::iexchange;
 using colligo::iexclusive_scan;
 using colligo::igather;
 using colligo::igatherv;
@@ -209,6 +231,9 @@ using colligo::keeps_order_over;
 using colligo::knob;
 using colligo::knomial_groups;
 using colligo::knomial_tree;
+using colligo::known_element;
+using colligo::known_functor;
+using colligo::known_type;
 using colligo::largest_exponent_gap;
 using colligo::latest_choice;
 using colligo::leaders_by_level;
@@ -248,6 +273,8 @@ using colligo::mpi_error;
 using colligo::multi_leader;
 using colligo::name_of;
 using colligo::named;
+using colligo::neighbours;
+using colligo::neighbours_of;
 using colligo::nest;
 using colligo::nobody;
 using colligo::norm2;
@@ -303,6 +330,8 @@ using colligo::reduce_scatter_by_halving;
 using colligo::reduce_scatter_in;
 using colligo::reduce_scatter_init;
 using colligo::reduce_scatter_on;
+using colligo::reduce_v;
+using colligo::registered_element;
 using colligo::renumbered;
 using colligo::request;
 using colligo::require;
@@ -312,6 +341,7 @@ using colligo::resized_container;
 using colligo::ring;
 using colligo::rooted_at;
 using colligo::rotating_ring;
+using colligo::row_major;
 using colligo::run_threads;
 using colligo::run_to_run;
 using colligo::same_bits;
@@ -341,6 +371,8 @@ using colligo::sparse_vector;
 using colligo::stalled;
 using colligo::state_of;
 using colligo::steps;
+using colligo::strided;
+using colligo::strided_view;
 using colligo::sum;
 using colligo::sums;
 using colligo::svg;
