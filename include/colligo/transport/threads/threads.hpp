@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Ranks that are threads of one process, for tests without mpirun, also of other projects. Sends do not buffer: a step
-/// ends when its messages have been received, so an algorithm that deadlocks under rendezvous deadlocks here. Elements
-/// are copied, never serialised.
+/// Ranks that are threads of one process, for tests without mpirun, also of other projects. Bytes take the channels of
+/// shared memory. Other elements, and calls over_messages, are copied from the sender: such sends do not buffer, so an
+/// algorithm that deadlocks under rendezvous deadlocks there. Elements are never serialised.
 #pragma once
 
 #include "../../engine/call.hpp"
