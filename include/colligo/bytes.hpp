@@ -55,11 +55,11 @@ class calls_on_bytes {
                      std::string_view algorithm = {}) const {
     arguments<collective::reduce> const checked(comm_, root);
     require_combination(checked, element), checked.require_count(n);
-    if (in == in_place_bytes) in = out;
-    else if (checked.at(root)) require_apart(checked, in, n, out, n, element);
     range const all = length(n), here = checked.at(root) ? all : range{};
-    return make(checked.accept({all, checked.size()}, input(in), all,
-                                 checked.at(root) ? output(out) : output(nullptr), here, root),
+    if (in == in_place_bytes) in = out;
+    else if (checked.at(root)) require_apart(checked, in, all, out, all, element);
+    return make(checked.accept({all, checked.size()}, input(in), all, checked.at(root) ? output(out) : output(nullptr),
+                               here, root),
                 element, algorithm);
   }
   /// Copies the root's n elements to every rank.
@@ -69,7 +69,7 @@ class calls_on_bytes {
     checked.require_count(n);
     range const all = length(n), here = checked.at(root) ? all : range{};
     return make(checked.accept({all, checked.size()}, checked.at(root) ? input(both) : input(nullptr), here,
-                                 output(both), all, root),
+                               output(both), all, root),
                 element, algorithm);
   }
   /// out[i] = the combination of in[i] of the ranks up to this one, in their order.
@@ -82,15 +82,15 @@ class calls_on_bytes {
                              std::string_view algorithm = {}) const {
     arguments<collective::exclusive_scan> const checked(comm_);
     require_combination(checked, element), checked.require_count(n);
+    range const all = length(n);
     if (in == in_place_bytes) in = out;
-    else if (checked.rank() != 0) require_apart(checked, in, n, out, n, element);
+    else if (checked.rank() != 0) require_apart(checked, in, all, out, all, element);
     owner<moved_bytes> moved;
     if (checked.rank() == 0 && n > 0)
       attempt(checked, [&] {
         moved = make_owner<moved_bytes>();
         out = moved->make_room(static_cast<std::size_t>(n) * element.size());
       });
-    range const all = length(n);
     return make(checked.accept({all, checked.size()}, input(in), all, output(out), all), element, algorithm,
                 std::move(moved));
   }
@@ -106,9 +106,8 @@ class calls_on_bytes {
         moved = make_owner<moved_bytes>();
         both = moved->make_room(signals);
       });
-    return make(
-        checked.accept({{0, signals}, checked.size()}, input(both), {0, signals}, output(both), {0, signals}),
-        registered_element::of<std::byte>(), algorithm, std::move(moved));
+    return make(checked.accept({{0, signals}, checked.size()}, input(both), {0, signals}, output(both), {0, signals}),
+                registered_element::of<std::byte>(), algorithm, std::move(moved));
   }
 
   /// Every rank gets all ranks' n elements, in the order of ranks. In place: a rank's own are at their place in `out`.
@@ -142,9 +141,7 @@ class calls_on_bytes {
   /// The counts count at the root alone, as MPI has it; another rank gives the number of its own elements. Costs an
   /// all_gather of the numbers first.
   void gatherv(void const* in, std::ptrdiff_t n, void* out, block_places const& to, registered_element const& element,
-               int root, std::string_view algorithm = {}) const
-    requires(How == made::at_once)
-  {
+               int root, std::string_view algorithm = {}) const requires(How == made::at_once) {
     with_counts<collective::gatherv>(n, to, root, in == in_place_bytes, [&](block_places const& known) {
       gatherv(in, out, known, element, root, algorithm);
     });
@@ -157,8 +154,8 @@ class calls_on_bytes {
     return scatter_from_root(checked, checked.blocks_of(length(n).size()), in, {}, out, element, root, algorithm);
   }
   /// All ranks give the counts.
-  made_t<How> scatterv(void const* in, block_places const& from, void* out, registered_element const& element,
-                       int root, std::string_view algorithm = {}) const {
+  made_t<How> scatterv(void const* in, block_places const& from, void* out, registered_element const& element, int root,
+                       std::string_view algorithm = {}) const {
     arguments<collective::scatterv> const checked(comm_, root);
     blocks const all = blocks_at(checked, from);
     return scatter_from_root(checked, all, in, from, out, element, root, algorithm);
@@ -166,8 +163,7 @@ class calls_on_bytes {
   /// The counts count at the root alone, as MPI has it. Costs an all_gather of the numbers first.
   void scatterv(void const* in, block_places const& from, void* out, std::ptrdiff_t n,
                 registered_element const& element, int root, std::string_view algorithm = {}) const
-    requires(How == made::at_once)
-  {
+      requires(How == made::at_once) {
     with_counts<collective::scatterv>(n, from, root, out == in_place_bytes, [&](block_places const& known) {
       scatterv(in, known, out, element, root, algorithm);
     });
@@ -196,7 +192,7 @@ class calls_on_bytes {
     blocks const each = checked.blocks_of(length(n).size());
     std::size_t const all = each.whole.size();
     if (in == in_place_bytes) in = out;
-    else require_apart(checked, in, length(all), out, length(all), element);
+    else require_apart(checked, in, {0, all}, out, {0, all}, element);
     return make(checked.accept(each, input(in), {0, all}, output(out), {all, 2 * all}), element, algorithm);
   }
   /// The same for blocks of any lengths: from.counts[r] elements for rank r, to.counts[r] from it. In place: as many
@@ -210,8 +206,7 @@ class calls_on_bytes {
     if (!is_in_place) require_places(checked, from);
     auto const [sent, got] = vectors_of(collective::all_to_all_v, vector, checked.rank());
     std::size_t const size = element.size(), n = sent.whole.size();
-    checked.require_size(got[checked.rank()].size(), sent[checked.rank()].size(),
-                           "the block of this rank from itself");
+    checked.require_size(got[checked.rank()].size(), sent[checked.rank()].size(), "the block of this rank from itself");
     owner<moved_bytes> moved;
     auto* into = static_cast<std::byte*>(out);
     auto const* taken = static_cast<std::byte const*>(in);
@@ -232,11 +227,9 @@ class calls_on_bytes {
   }
 
  private:
-  template <collective C>
-  using arguments = call_arguments<C, Comm>;
+  template <collective C> using arguments = call_arguments<C, Comm>;
 
   static range length(std::ptrdiff_t n) { return {0, static_cast<std::size_t>(n)}; }
-  static range length(std::size_t n) { return {0, n}; }
   // A span says where, the call's ranges say how many.
   static std::span<std::byte const> input(void const* at) { return {static_cast<std::byte const*>(at), at ? 1u : 0u}; }
   static std::span<std::byte> output(void* at) { return {static_cast<std::byte*>(at), at ? 1u : 0u}; }
@@ -246,11 +239,6 @@ class calls_on_bytes {
                             registered_element const& element) {
     std::span<std::byte const> const from(static_cast<std::byte const*>(in), n.size() * element.size());
     checked.require_disjoint(from, std::span<std::byte>(static_cast<std::byte*>(out), m.size() * element.size()));
-  }
-  template <class Arguments>
-  static void require_apart(Arguments const& checked, void const* in, std::ptrdiff_t n, void* out, std::ptrdiff_t m,
-                            registered_element const& element) {
-    require_apart(checked, in, length(n), out, length(m), element);
   }
   /// Refuses an element that combines nothing, and tells the other ranks.
   template <class Arguments>
@@ -263,7 +251,7 @@ class calls_on_bytes {
   static void require_places(Arguments const& checked, block_places const& places) {
     if (!places.displacements.empty())
       checked.require_size(places.displacements.size(), static_cast<std::size_t>(checked.size()),
-                             "the list of displacements");
+                           "the list of displacements");
   }
   template <class Arguments>
   static blocks blocks_at(Arguments const& checked, block_places const& places) {
@@ -288,15 +276,14 @@ class calls_on_bytes {
                           std::string_view algorithm) const {
     arguments<C> const one(comm_);
     require_combination(one, element), one.require_count(n);
-    if (in == in_place_bytes) in = out;
-    else require_apart(one, in, n, out, n, element);
     range const all = length(n);
+    if (in == in_place_bytes) in = out;
+    else require_apart(one, in, all, out, all, element);
     return make(one.accept({all, one.size()}, input(in), all, output(out), all), element, algorithm);
   }
   template <class Arguments>
-  made_t<How> gather_all(Arguments const& checked, blocks const& all, void const* in, void* out,
-                         block_places const& to, registered_element const& element, std::string_view algorithm,
-                         int root = 0) const {
+  made_t<How> gather_all(Arguments const& checked, blocks const& all, void const* in, void* out, block_places const& to,
+                         registered_element const& element, std::string_view algorithm, int root = 0) const {
     range const own = all[checked.rank()];
     owner<moved_bytes> moved;
     auto* into = static_cast<std::byte*>(out);
@@ -342,9 +329,7 @@ class calls_on_bytes {
         moved->after(block, bytes, static_cast<std::byte*>(out));
         in = std::exchange(out, block);
       });
-    } else {
-      require_apart(checked, in, all.whole, out, own, element);
-    }
+    } else require_apart(checked, in, all.whole, out, own, element);
     return make(checked.accept(all, input(in), all.whole, output(out), own), element, algorithm, std::move(moved));
   }
   /// Calls f(all ranks' counts), with displacements at the root, for ranks that know their own count alone.

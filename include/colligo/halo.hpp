@@ -31,8 +31,7 @@ made_t<How> exchange_halo(halo_exchange<Comm, T, D> const& halo, Algorithm const
   auto& parts = *halo.parts;
   endpoint& state = parts.state();
   call_arguments<collective::exchange, Comm> const call(state);
-  blocks const vector{.whole = {}, .parts = static_cast<int>(parts.edges().count), .edges = &parts.edges()};
-  auto accepted = call.template accept<T>(vector, {}, {}, {}, {});
+  auto accepted = call.template accept<T>(blocks_along(parts.edges()), {}, {}, {}, {});
   values<std::byte> const field = parts.field();
   accepted.call.in = {field.data, field.covers}, accepted.call.out = field, accepted.call.beyond = parts.packed();
   with_distribution const now(state, parts.number());

@@ -20,12 +20,32 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
+/// The state of a communicator that may be freed while this refers to it.
+class state_if_alive {
+ public:
+  explicit state_if_alive(endpoint& state) : state_(state), life_(state_at(state).life) {}
+  /// Throws error if the communicator has been freed; `what`: "these neighbours are of".
+  endpoint& get(char const* what) const {
+    if (life_.expired()) throw error(concat({"colligo: ", what, " a communicator that has been freed"}));
+    return state_;
+  }
+
+ private:
+  endpoint& state_;
+  std::weak_ptr<communicator_state> life_;
+};
+
+/// A vector whose blocks are these edges'.
+inline blocks blocks_along(edge_list const& edges) {
+  return {.whole = {}, .parts = static_cast<int>(edges.count), .edges = &edges};
+}
+
 /// The edges of a rank, and the blocks of its latest call. 16 bytes an edge.
 class graph {
  public:
   /// `order`: the places of the sources in the order in which they match among edges from one rank; empty: as listed.
   graph(endpoint& state, std::span<int const> sources, std::span<int const> targets, std::span<int const> order = {})
-      : state_(state), life_(state_at(state).life), out_(targets.size()), in_(sources.size()),
+      : state_(state), out_(targets.size()), in_(sources.size()),
         offsets_(out_ + in_ + 1) {
     ends_.reserve(out_ + in_);
     for (std::size_t i = 0; i < out_; ++i) ends_.push_back({targets[i], static_cast<int>(i)});
@@ -37,10 +57,7 @@ class graph {
   }
 
   /// Throws error if the communicator has been freed.
-  endpoint& state() const {
-    if (life_.expired()) throw error("colligo: these neighbours are of a communicator that has been freed");
-    return state_;
-  }
+  endpoint& state() const { return state_.get("these neighbours are of"); }
   std::size_t in_degree() const { return in_; }
   std::size_t out_degree() const { return out_; }
   std::vector<int> peers(bool out) const {
@@ -65,7 +82,7 @@ class graph {
     return fits;
   }
   void end() {
-    if (differ_ || number_ == 0) number_ = ++state_.newest_distribution;
+    if (differ_ || number_ == 0) number_ = ++state().newest_distribution;
   }
   std::size_t elements_out() const { return is_shared_ ? offsets_[out_ == 0 ? 0 : 1] : offsets_[out_]; }
   std::size_t elements_in() const { return offsets_[out_ + in_] - offsets_[out_]; }
@@ -78,8 +95,7 @@ class graph {
   std::uint64_t number() const { return number_; }
 
  private:
-  endpoint& state_;
-  std::weak_ptr<communicator_state> life_;
+  state_if_alive state_;
   std::size_t out_, in_;
   small_vector<edge_end> ends_;          // as the algorithm performs them
   small_vector<std::size_t> offsets_;    // of the blocks of the latest call, by places
@@ -154,9 +170,7 @@ class graph_arguments : public call_arguments<collective::exchange, Comm> {
     this->require_size(out.size(), edges_.elements_in(), "the output", call_);
     this->require_disjoint(in, out, call_);
     std::size_t const between = in.size();
-    edge_list const& edges = listed();
-    blocks const vector{.whole = {}, .parts = static_cast<int>(edges.count), .edges = &edges};
-    return this->accept(vector, in, {0, between}, out, {between, between + out.size()});
+    return this->accept(blocks_along(listed()), in, {0, between}, out, {between, between + out.size()});
   }
   // The k-th edge out to itself is the k-th in.
   void require_own_blocks() const {

@@ -25,7 +25,7 @@ class halo_parts {
  public:
   template <class Comm>
   halo_parts(grid<Comm, D> const& on, strided_view<T, D> const& field, std::size_t width, corners which)
-      : state_(on.state()), life_(state_at(state_).life), field_(field), covers_{0, memory_of(field)} {
+      : state_(on.state()), field_(field), covers_{0, memory_of(field)} {
     std::vector<edge_end> ends;
     std::vector<range> out, in;
     auto const add = [&](std::array<int, D> const& way, bool sends) {
@@ -40,26 +40,23 @@ class halo_parts {
     auto const ways = ways_of(which);
     for (auto way = ways.begin(); way != ways.end(); ++way) add(*way, true);
     for (auto way = ways.rbegin(); way != ways.rend(); ++way) add(*way, false);
-    order_edges(state_.rank(), state_.size(), ends);
+    order_edges(on.state().rank(), on.state().size(), ends);
     for (edge_end const& e : ends) edges_.push_back({e.peer, e.sends(), (e.sends() ? out : in)[e.index()]});
     list_ = {edges_.data(), edges_.size()};
     packed_.resize(packed_elements_);
-    number_ = ++state_.newest_distribution;
+    number_ = ++on.state().newest_distribution;
   }
   halo_parts(halo_parts const&) = delete;
   halo_parts& operator=(halo_parts const&) = delete;
 
   /// Throws error if the communicator has been freed.
-  endpoint& state() const {
-    if (life_.expired()) throw error("colligo: exchange: this halo is on a communicator that has been freed");
-    return state_;
-  }
+  endpoint& state() const { return state_.get("exchange: this halo is on"); }
   edge_list const& edges() const { return list_; }
   /// Those out, as this rank sends on them.
   std::vector<graph_edge> edges_out() const {
     std::vector<graph_edge> all;
     for (edge const& e : edges_)
-      if (e.sends) all.push_back({state_.rank(), e.peer, e.elements.size()});
+      if (e.sends) all.push_back({state().rank(), e.peer, e.elements.size()});
     return all;
   }
   std::uint64_t number() const { return number_; }
@@ -124,8 +121,7 @@ class halo_parts {
     return {first, first + n};
   }
 
-  endpoint& state_;
-  std::weak_ptr<communicator_state> life_;
+  state_if_alive state_;
   strided_view<T, D> field_;
   range covers_;
   std::vector<packed_region> sent_, received_;

@@ -132,12 +132,7 @@ struct sparse_exchange {
   void tell_reason(int refuses) {
     std::array<char, 256> words{};
     call_arguments<collective::broadcast, Comm> const here(comm);
-    if (here.rank() == refuses) {
-      std::string why = reason_of(call.refused);
-      std::string const prefix = where_sparse(call.at);
-      if (why.starts_with(prefix)) why.erase(0, prefix.size());
-      why.copy(words.data(), words.size() - 1);
-    }
+    if (here.rank() == refuses) reason_of(call.at, call.refused).copy(words.data(), words.size() - 1);
     std::span<char> const both(words);
     here.accept_whole(std::span<char const>(both), both, refuses)
         .template make<made::at_once>(no_functor{}, automatic{});

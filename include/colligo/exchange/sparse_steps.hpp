@@ -41,8 +41,8 @@ void keep_pattern(endpoint& at, exchange_pattern pattern);
 [[noreturn]] void refuse_for(endpoint const& at, int rank, std::string const& why);
 /// "colligo: sparse_all_to_all on rank 1 of 4: ".
 std::string where_sparse(endpoint const& at);
-/// The text of an exception.
-std::string reason_of(std::exception_ptr const& error);
+/// Why a rank's arguments are refused, for other ranks: the exception's text, without where_sparse().
+std::string reason_of(endpoint const& at, std::exception_ptr const& error);
 
 }  // namespace colligo
 

@@ -53,14 +53,16 @@ struct kept_exchanges final : kept_with_state {
 COLLIGO_BODY std::string where_sparse(endpoint const& at) {
   return concat({"colligo: sparse_all_to_all on rank ", at.rank(), " of ", at.size(), ": "});
 }
-COLLIGO_BODY std::string reason_of(std::exception_ptr const& error) {
+COLLIGO_BODY std::string reason_of(endpoint const& at, std::exception_ptr const& error) {
+  std::string why;
   try {
     std::rethrow_exception(error);
-  } catch (std::exception const& e) {
-    return e.what();
   } catch (...) {
-    return "an exception that is no std::exception";
+    why = handled_reason();
   }
+  std::string const here = where_sparse(at);
+  if (why.starts_with(here)) why.erase(0, here.size());
+  return why;
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_for(endpoint const& at, int rank, std::string const& why) {
   throw failed_elsewhere(concat({where_sparse(at), "rank ", rank, " has refused the call: ", why}));
@@ -158,9 +160,7 @@ class exchange_in_progress final : public owned_by_request {
       }
     }
     if (its_.refused) {
-      why_ = reason_of(its_.refused);
-      std::string const here = where_sparse(its_.at);
-      if (why_.starts_with(here)) why_.erase(0, here.size());
+      why_ = reason_of(its_.at, its_.refused);
       its_.out = {};
       over_->prepare({});
     }
