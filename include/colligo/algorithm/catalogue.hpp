@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// All algorithms of list.hpp.
+/// All algorithms of core/tags.hpp.
 #pragma once
 
-#include "list.hpp"
+#include "../core/tags.hpp"
 #include "along_edges.hpp"
 #include "binary_blocks.hpp"
 #include "binary_tree.hpp"

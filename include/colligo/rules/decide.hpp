@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../algorithm/list.hpp"
+#include "../core/tags.hpp"
 #include "../core/choice.hpp"
 #include "../engine/call.hpp"
 #include "named.hpp"

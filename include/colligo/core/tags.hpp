@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "../core/choice.hpp"
+#include "choice.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
