@@ -136,6 +136,14 @@ def monte_carlo(_, wanted):
            f"pi^3 / 6 is {math.pi**3 / 6:.10f}")
 
 
+def assemble(_, path):
+    lines = [line.split() for line in Path(path).read_text(encoding="ascii").splitlines() if not line.startswith("%")]
+    lower = {(int(i), int(j)): float(value) for i, j, value in lines[1:]}
+    both = lower | {(j, i): value for (i, j), value in lower.items()}
+    yield f"{lines[0][0]} rows, {len(both)} entries from {len(lower)} parts, 0 of them wrong"
+    yield f"norm {math.sqrt(math.fsum(value * value for value in both.values())):.10f}"
+
+
 def same(a, b):
     """Whether two words are, numbers with a point up to rounding."""
     if a == b:
@@ -154,7 +162,8 @@ def main():
     if run.returncode != 0:
         sys.exit(f"{name} returned {run.returncode}")
     printed = [line for line in run.stdout.splitlines() if not line.startswith("#")]
-    serial = {f.__name__: f for f in (kmeans, particles, histogram, sample_sort, word_count, monte_carlo)}[name]
+    serial = {f.__name__: f for f in (kmeans, particles, histogram, sample_sort, word_count, monte_carlo,
+                                        assemble)}[name]
     expected = list(serial(int(ranks), *arguments))
     for got, want in zip(printed, expected):
         got_words, want_words = got.split(), want.split()
