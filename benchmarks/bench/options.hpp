@@ -22,6 +22,9 @@ inline std::optional<int> read_options(CLI::App& app, int argc, char** argv, int
     if (rank == 0) fmt::print(stdout, "{}", out.str()), fmt::print(stderr, "{}", error.str());
     return code == 0 ? 0 : 1;
   }
+#ifndef __OPTIMIZE__
+  if (rank == 0) fmt::print(stderr, "Not optimised, as test/run builds it: times mean nothing. To measure: cmake --preset gcc\n");
+#endif
   return std::nullopt;
 }
 

@@ -42,6 +42,7 @@ module;
 #include "trace.hpp"
 #include "trees.hpp"
 #include "version.hpp"
+#include "core/known_elements.hpp"
 #include "tools/draw.hpp"
 #include "transport/threads/threads.hpp"
 

@@ -14,6 +14,7 @@
 
 #include "all_reduce.hpp"
 #include "all_to_all.hpp"
+#include "core/stable_order.hpp"
 #include "exchange/graph.hpp"
 #include "exchange/sparse_all_to_all.hpp"
 #include "rules/policies.hpp"
@@ -191,7 +192,7 @@ struct combining_neighbours final : owned_functor<no_functor> {
         out(result) {
     auto const from = edges.peers(false);
     for (std::size_t i = 0; i < from.size(); ++i) places.push_back(i);
-    std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) { return from[a] < from[b]; });
+    sort_stably(places, [&](std::size_t i) { return from[i]; });
   }
   void finish() override {
     for (std::size_t k = 0; k < places.size(); ++k) {

@@ -55,7 +55,7 @@ text = ('// SPDX-License-Identifier: BSL-1.0\n'
         '/// The library as a module, for compilers that can: import colligo; written by\n'
         '/// test/platforms/module.py.\n'
         'module;\n\n' + ''.join(f'#include "{name}"\n' for name in public) +
-        '#include "tools/draw.hpp"\n#include "transport/threads/threads.hpp"\n\n'
+        '#include "core/known_elements.hpp"\n#include "tools/draw.hpp"\n#include "transport/threads/threads.hpp"\n\n'
         'export module colligo;\n\nexport namespace colligo {\n\n' +
         ''.join(f'using colligo::{name};\n' for name in sorted(names)) +
         '\nnamespace trees {\n' + ''.join(f'using colligo::trees::{name};\n' for name in sorted(trees)) +

@@ -16,6 +16,7 @@
 
 #include "../arguments/call_arguments.hpp"
 #include "../core/error.hpp"
+#include "../core/stable_order.hpp"
 #include "letters.hpp"
 #include "sparse_steps.hpp"
 
@@ -120,7 +121,7 @@ class exchange_of final : public arrivals {
     if (std::is_sorted(sources.begin(), sources.end(), std::less_equal<>{})) return;   // each once too
     std::vector<std::size_t> order(sources.size()), first(sources.size());
     for (std::size_t i = 0, sum = 0; i < order.size(); sum += in.counts[i++]) order[i] = i, first[i] = sum;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sources[a] < sources[b]; });
+    sort_stably(order, [&](std::size_t i) { return sources[i]; });
     received<T> sorted;
     sorted.data.reserve(in.data.size());
     for (std::size_t const i : order) {
@@ -147,8 +148,8 @@ class exchange_of final : public arrivals {
   }
   // One message for each target. Those of a single one stay where they are.
   void join() {
-    auto const by_target = [](outgoing_message const& a, outgoing_message const& b) { return a.to < b.to; };
-    if (!std::is_sorted(out_.begin(), out_.end(), by_target)) std::stable_sort(out_.begin(), out_.end(), by_target);
+    if (!std::ranges::is_sorted(out_, {}, &outgoing_message::to))
+      sort_stably(out_, [](outgoing_message const& one) { return one.to; });
     auto const end_of = [&](std::size_t i) {
       std::size_t j = i + 1;
       while (j < out_.size() && out_[j].to == out_[i].to) ++j;

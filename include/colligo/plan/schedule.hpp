@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../core/policy.hpp"
+#include "../core/stable_order.hpp"
 #include "../core/strings.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -177,9 +178,7 @@ class schedule {
   template <class Traits>
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, schedule const& s) {
     auto all = s.messages_in_order();
-    std::stable_sort(all.begin(), all.end(), [](message const& a, message const& b) {
-      return std::pair(a.round, a.from) < std::pair(b.round, b.from);
-    });
+    detail::sort_stably(all, [](message const& m) { return std::pair(m.round, m.from); });
     using detail::concat, detail::with_number;   // independent of the locale
     auto const number = [](auto n, std::string_view of) { return with_number(static_cast<std::size_t>(n), of); };
     out << concat({s.algorithm(), s.algorithm().empty() ? "" : ": ", name_of(s.what()), ", p = ", s.size(),

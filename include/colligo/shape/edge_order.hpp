@@ -30,9 +30,11 @@ inline void order_edges(int rank, int p, std::span<edge_end> ends) {
       int const distance = to >= from ? to - from : to - from + p;
       return (static_cast<long long>(distance) * p + from) * 2 + !e.sends();
     }
-    constexpr bool operator()(edge_end const& a, edge_end const& b) const { return key(a) < key(b); }
+    constexpr bool operator()(edge_end const& a, edge_end const& b) const {
+      return key(a) != key(b) ? key(a) < key(b) : a.index() < b.index();   // std::stable_sort would allocate
+    }
   };
-  std::stable_sort(ends.begin(), ends.end(), by_distance{rank, p});
+  std::sort(ends.begin(), ends.end(), by_distance{rank, p});
 }
 
 }  // namespace colligo
