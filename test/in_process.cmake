@@ -27,7 +27,7 @@ add_test(NAME threads COMMAND test_threads)
 add_executable(test_exchange exchange/graphs.cpp exchange/halos.cpp)
 target_compile_options(test_exchange PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
 target_link_libraries(test_exchange PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
-colligo_precompile(test_exchange exchange <catch2/catch.hpp> <boost/mpi.hpp>)
+colligo_precompile(test_exchange texts <catch2/catch.hpp> <boost/mpi.hpp>)
 add_test(NAME exchange COMMAND test_exchange)
 
 # Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single
