@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # The table of variables in GUIDE/environment.md has every variable of the environment that the headers below HEADERS name,
 # one for each collective too, and no other one; each collective has the algorithms that its row shows, as the table in
-# GUIDE/calls.md says. The table in GUIDE/errors.md has every exception.
+# GUIDE/calls.md says. The table in GUIDE/errors.md has every exception. HEADERS/path.svg has the stations of a call.
 cmake_minimum_required(VERSION 3.20)
 file(GLOB_RECURSE headers ${HEADERS}/*.hpp)
 set(known "")
@@ -74,3 +74,20 @@ if(exceptions LESS 7)
   message(FATAL_ERROR "only ${exceptions} exceptions were found in core/error.hpp")
 endif()
 message(STATUS "${count} variables, ${exceptions} exceptions")
+
+# The picture of the path of a call has the stations of the table beside it, in the same order.
+file(STRINGS ${HEADERS}/README.md stations REGEX "^[|] `[a-z_:]+` [|] (`[^|]+`|the same) [|] .*[|]$")
+file(READ ${HEADERS}/path.svg picture)
+set(before -1)
+foreach(station IN LISTS stations)
+  string(REGEX REPLACE "^[|] `([a-z_:]+)`.*" ">\\1<" station "${station}")
+  string(FIND "${picture}" "${station}" at)
+  if(at LESS before OR at EQUAL -1)
+    message(FATAL_ERROR "path.svg does not have the station ${station}, or not where README.md's table has it")
+  endif()
+  set(before ${at})
+endforeach()
+list(LENGTH stations count)
+if(NOT count EQUAL 10)
+  message(FATAL_ERROR "README.md has ${count} stations of a call")
+endif()

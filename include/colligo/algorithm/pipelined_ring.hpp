@@ -117,8 +117,8 @@ struct pipelined_ring {
     // without data first.
     static COLLIGO_CONSTEXPR std::vector<int> ring_order(blocks const& of_rank, pipelined_ring const& knob) {
       if (knob.by_host || !knob.hosts.empty()) {
-        auto const several = knob.by_host ? host_by_host(of_rank, *knob.by_host)
-                                          : host_by_host(of_rank, hierarchy::of_hosts(knob.hosts));
+        auto several = knob.by_host ? host_by_host(of_rank, *knob.by_host)
+                                    : host_by_host(of_rank, hierarchy::of_hosts(knob.hosts));
         if (!several.empty()) return several;
       }
       std::vector<int> full, empty, order;

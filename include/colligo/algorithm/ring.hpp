@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Ring: reduce_scatter by pairwise exchange with growing strides, then an all_gather around the ring (reduce: straight
-/// to the root). Each half is also an algorithm of its own.
+/// to the root). Each half is also an algorithm of its own. Only the second half is a ring of nearest neighbours: in
+/// the first one each rank exchanges with every other. rotating_ring goes round the ring all the time.
 /// Picture  p = 3, blocks ABC   stride 1: 0->1->2->0, each folds its own block   stride 2: 0->2->1->0
 ///          ring: 0 sends A to 1, 1 sends B to 2, 2 sends C to 0; then each passes on what it received
 /// Cost     all_reduce  2 (p-1) alpha + 2 n beta + n gamma - (2 n beta + n gamma) / p

@@ -100,8 +100,8 @@ class small_vector : public small_vector_base {
   small_vector() = default;
   explicit small_vector(std::size_t n) { resize(n); }
   small_vector(T const* first, T const* last) { append(first, last); }
-  small_vector(small_vector&&) = default;
-  small_vector& operator=(small_vector&&) = default;
+  small_vector(small_vector&&) noexcept = default;
+  small_vector& operator=(small_vector&&) noexcept = default;
   small_vector(small_vector const& other) : small_vector(other.begin(), other.end()) {}
   small_vector& operator=(small_vector const& other) { return *this = small_vector(other); }
   friend bool operator==(small_vector const& a, small_vector const& b) {
