@@ -3,7 +3,7 @@
 # for those who see something in it: what is about the engine with sanitizers (g++ compiles half of it header-only, and
 # the engine for everything over MPI), schedules as data and arithmetic by g++, algorithms and the memory that ranks
 # share by all.
-add_executable(test_threads memory/shared_memory.cpp)
+add_executable(test_threads memory/shared_memory.cpp tools/timeline.cpp)
 if(COLLIGO_SANITIZE)
   target_sources(test_threads PRIVATE threads/threads.cpp engine/checked.cpp tools/trace.cpp engine/requests.cpp
                  engine/kept_plans.cpp engine/letters.cpp rules/forms.cpp)

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../core/strings.hpp"
+#include "iterations_body.hpp"
 #include "svg.hpp"
 #include "trace_file_body.hpp"
 
@@ -38,17 +39,18 @@ inline std::string fitting_time(double ns, int digits = 3) {
   return in_digits(ns / unit, digits) + name;
 }
 
-/// Where a time is drawn. Long stretches in which no rank is in a call are folded.
+/// Where a time is drawn. Iterations that repeat, and long stretches in which no rank is in a call, are folded.
 class time_axis {
  public:
-  static constexpr double fold = 76;   ///< pixels of a stretch that is folded
   struct stretch {
     std::int64_t begin, end;
-    bool folded;
-    double x;
+    std::string says;   ///< of one that is folded
+    double x, wide;     ///< pixels
+    bool folded() const { return !says.empty(); }
   };
 
-  time_axis(std::span<trace_log const> logs, trace_span const& times, double left, double width) {
+  time_axis(std::span<trace_log const> logs, trace_span const& times, std::span<iterations const> repeated, double left,
+            double width) {
     std::vector<std::pair<std::int64_t, std::int64_t>> calls;
     for (trace_log const& log : logs)
       for (trace_event const& e : log.events())
@@ -60,18 +62,42 @@ class time_axis {
       if (begin > busy_until) gaps.emplace_back(busy_until, begin), idle += begin - busy_until;
       busy_until = std::max(busy_until, end);
     }
-    std::int64_t const busy = times.last - times.first - idle;
+    for (auto& [begin, end] : gaps)   // what of them is not within iterations
+      for (iterations const& folded : repeated) {
+        if (end <= folded.begin || folded.end <= begin) continue;
+        idle -= std::min(end, folded.end) - std::max(begin, folded.begin);
+        begin < folded.begin ? end = folded.begin : begin = std::min(end, folded.end);
+      }
+    std::int64_t busy = times.last - times.first - idle;
+    for (iterations const& folded : repeated) busy -= folded.end - folded.begin;
     std::erase_if(gaps, [&](auto const& gap) { return gap.second - gap.first <= busy / 4; });
-    std::int64_t shown = times.last - times.first, from = times.first;
-    for (auto const& [begin, end] : gaps) shown -= end - begin;
-    scale = width / static_cast<double>(std::max<std::int64_t>(1, shown));
-    double at = left;
-    auto const add = [&](std::int64_t begin, std::int64_t end, bool folded) {
-      stretches.push_back({begin, end, folded, at});
-      at += folded ? fold : static_cast<double>(end - begin) * scale;
+
+    std::int64_t shown = times.last - times.first;
+    auto const fold = [&](std::int64_t begin, std::int64_t end, std::string const& what, double wide) {
+      stretches.push_back({begin, end, what + fitting_time(static_cast<double>(end - begin)), 0, wide});
+      shown -= end - begin;
     };
-    for (auto const& [begin, end] : gaps) add(from, begin, false), add(begin, end, true), from = end;
-    add(from, times.last, false);
+    for (auto const& [begin, end] : gaps) fold(begin, end, "idle ", 76);
+    for (iterations const& i : repeated)
+      fold(i.begin, i.end,
+           concat({i.times, " times the same ", i.calls == 1 ? "call" : with_number(i.calls, "call"), ", "}), 200);
+    std::ranges::sort(stretches, {}, &stretch::begin);
+    scale = width / static_cast<double>(std::max<std::int64_t>(1, shown));
+
+    std::vector<stretch> all;
+    double at = left;
+    auto const add = [&](stretch s) {
+      s.x = at;
+      at += s.wide;
+      all.push_back(std::move(s));
+    };
+    auto const add_plain = [&](std::int64_t begin, std::int64_t end) {
+      add({begin, end, {}, 0, static_cast<double>(end - begin) * scale});
+    };
+    std::int64_t from = times.first;
+    for (stretch const& s : stretches) add_plain(from, s.begin), add(s), from = s.end;
+    add_plain(from, times.last);
+    stretches = std::move(all);
     right = at;
   }
 
@@ -79,7 +105,7 @@ class time_axis {
     auto const next = std::ranges::upper_bound(stretches, t, {}, &stretch::begin);
     stretch const& here = next == stretches.begin() ? *next : *std::prev(next);
     double const since = static_cast<double>(t - here.begin);
-    return here.x + (here.folded ? fold * since / static_cast<double>(here.end - here.begin) : since * scale);
+    return here.x + (here.folded() ? here.wide * since / static_cast<double>(here.end - here.begin) : since * scale);
   }
 
   std::vector<stretch> stretches;
@@ -94,22 +120,33 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   detail::trace_span const times(logs);
   auto const lanes = detail::lanes_of(logs);
   auto const messages = messages_of(logs);
-  std::size_t steps = 0, calls = 0;   // of the rank with most, which set the width of the picture
-  std::size_t ends = 0;    // of messages
-  for (trace_log const& log : logs) {
-    auto const count = [&](auto is) { return static_cast<std::size_t>(std::ranges::count_if(log.events(), is)); };
-    steps = std::max(steps, count([](trace_event const& e) { return e.what == trace_event::kind::step; }));
-    calls = std::max(calls, count([](trace_event const& e) { return e.what == trace_event::kind::call; }));
-    ends += count(&trace_event::is_operand);
-  }
-  // Of long programs the calls alone: their steps would be a thicket.
-  constexpr std::size_t most_steps = 250;
+  std::vector<detail::iterations> repeated;
+  auto const is_folded = [&](trace_event const& e) {
+    return std::ranges::any_of(repeated, [&](detail::iterations const& i) { return i.cover(e.begin, e.end); });
+  };
+  // Of the rank with most, which sets the width of the picture.
+  auto const most_of = [&](trace_event::kind what) {
+    std::size_t most = 0;
+    for (trace_log const& log : logs) {
+      auto const count =
+          std::ranges::count_if(log.events(), [&](auto const& e) { return e.what == what && !is_folded(e); });
+      most = std::max(most, static_cast<std::size_t>(count));
+    }
+    return most;
+  };
+  std::size_t ends = 0;   // of messages
+  for (trace_log const& log : logs)
+    ends += static_cast<std::size_t>(std::ranges::count_if(log.events(), &trace_event::is_operand));
+  // Long programs would be a thicket: iterations are folded, and if that is not enough calls have no steps.
+  constexpr std::size_t few_steps = 40, most_steps = 250;
+  if (most_of(trace_event::kind::step) > few_steps) repeated = detail::iterations_of(logs);
+  std::size_t const steps = most_of(trace_event::kind::step), calls = most_of(trace_event::kind::call);
   bool const by_call = steps > most_steps;
   std::map<int, double> y_of;
   double bottom = top;
   for (auto const& [row, of_row] : lanes) y_of[row] = bottom, bottom += lane_height * of_row.count() + between_rows;
   double const width = std::clamp(24.0 * static_cast<double>(by_call ? calls : steps), 1000.0, 20000.0);
-  detail::time_axis const x(logs, times, left, width);
+  detail::time_axis const x(logs, times, repeated, left, width);
   auto const y = [&](int row, trace_event const& e) { return y_of[row] + lane_height * lanes.at(row)(e); };
 
   // The title also says what the picture lacks.
@@ -121,7 +158,9 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     title += detail::concat({", ", times.dropped, " later event", times.dropped == 1 ? "" : "s", " dropped"});
   if (auto const alone = ends - 2 * messages.size())
     title += detail::concat({", ", detail::with_number(alone, "message"), " of which one end is missing"});
-  if (by_call) title += "; calls alone: COLLIGO_TRACE=trace.json has each step, for ui.perfetto.dev";
+  if (by_call || !repeated.empty())
+    title += detail::concat({by_call ? "; calls alone" : "", repeated.empty() ? "" : "; repeated calls are folded",
+                             ": COLLIGO_TRACE=trace.json has each step, for ui.perfetto.dev"});
   svg picture(x.right + (times.dropped ? 110 : 24), bottom + 30);
   picture.text(left, 20, title, "class='title'");
   double at = left;
@@ -146,10 +185,9 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     at += 55 + 7 * static_cast<double>(std::string_view(what).size());
   }
   for (auto const& stretch : x.stretches)
-    if (stretch.folded) {
-      picture.box(stretch.x, top - 6, x.fold, bottom - top + 6, "fill='#f1f1f1'");
-      std::string const lasts = detail::fitting_time(static_cast<double>(stretch.end - stretch.begin));
-      picture.text(stretch.x + x.fold / 2, bottom - 4, "idle " + lasts, "text-anchor='middle' class='small'");
+    if (stretch.folded()) {
+      picture.box(stretch.x, top - 6, stretch.wide, bottom - top + 6, "fill='#f1f1f1'");
+      picture.text(stretch.x + stretch.wide / 2, bottom - 4, stretch.says, "text-anchor='middle' class='small'");
     }
   // Ticks at 1, 2 or 5 times a power of ten, some 100 pixels apart.
   double const wanted = 100 / x.scale, power = std::pow(10, std::floor(std::log10(wanted)));
@@ -160,7 +198,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
   // Each stretch has its own, because folds may be long; none if its label does not fit.
   double labelled = 0;
   for (auto const& stretch : x.stretches) {
-    if (stretch.folded) continue;
+    if (stretch.folded()) continue;
     double const begin = static_cast<double>(stretch.begin - times.first),
                  end = static_cast<double>(stretch.end - times.first);
     for (double t = std::ceil(begin / tick) * tick; t <= end; t += tick) {
@@ -193,7 +231,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     for (std::size_t i = 0; i < log.events().size(); ++i) {
       trace_event const& e = log.events()[i];
       bool const call = e.what == trace_event::kind::call;
-      if (e.is_operand() || (by_call && !call)) continue;
+      if (e.is_operand() || (by_call && !call) || is_folded(e)) continue;
       double const begin = x(e.begin), wide = std::max(1.0, x(e.end) - begin);
       double const from = y(log.row(), e) + (call ? 0 : call_height - step_height - 1);
       std::string const name = call ? detail::title_of(e) : detail::title_of_step(log.events(), i);
@@ -226,6 +264,7 @@ COLLIGO_BODY void write_timeline(std::ostream& out, std::span<trace_log const> l
     }
   for (traced_message const& m : messages) {
     if (by_call) break;
+    if (is_folded(m.sent) || is_folded(m.received)) continue;
     double const leaves = y(m.from, m.sent) + call_height, arrives = y(m.to, m.received) + call_height;
     bool const down = leaves < arrives;
     picture.arrow(x(m.sent.begin), leaves - (down ? 1 : step_height + 1), x(m.received.end),
