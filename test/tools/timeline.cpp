@@ -16,10 +16,11 @@ using namespace colligo;
 namespace {
 
 // The timeline of two ranks: a gather, iterations of an all_reduce and a broadcast, 50 ns apart, and a barrier, each of
-// 100 ns and one step. Rank 1 is 30 ns late, and its broadcast in iteration `odd` is longer.
-std::string pictured(int iterations, int odd = -1) {
+// 100 ns and one step. Rank 1 is 30 ns late, and its broadcast in iteration `odd` is longer. Further ranks, each 30 ns
+// later, have no iterations.
+std::string pictured(int iterations, int odd = -1, int ranks = 2) {
   std::vector<trace_log> logs;
-  for (int const rank : {0, 1}) {
+  for (int rank = 0; rank < ranks; ++rank) {
     std::vector<trace_event> events;
     std::int64_t at = 30 * rank;
     auto const call = [&](collective what, std::uint64_t bytes) {
@@ -33,12 +34,12 @@ std::string pictured(int iterations, int odd = -1) {
       at = e.end;
     };
     call(collective::gather, 8);
-    for (int i = 0; i < iterations; ++i) {
+    for (int i = 0; i < iterations && rank < 2; ++i) {
       at += 50;
       call(collective::all_reduce, 8);
       call(collective::broadcast, rank == 1 && i == odd ? 80 : 8);
     }
-    at += 50;
+    at = 30 * rank + 150 + 250 * iterations;
     call(collective::barrier, 8);
     logs.emplace_back(rank, events, 0);
   }
@@ -59,6 +60,7 @@ TEST_CASE("a timeline folds iterations in which all ranks repeat their calls") {
   CHECK(occurrences(folded, "<title>rank 0 to 1") == 3 * 2 + 2);
   CHECK(occurrences(folded, "; repeated calls are folded: ") == 1);
   CHECK(occurrences(folded, ">idle ") == 0);
+  CHECK(occurrences(pictured(30, -1, 3), ">27 times the same 2 calls, 6.77 us<") == 1);
 }
 
 TEST_CASE("a timeline of few steps has all iterations") {

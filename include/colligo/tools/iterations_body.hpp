@@ -63,7 +63,8 @@ class repeated_calls {
     look(first, begin);
     std::int64_t shown_to = 0;
     for (std::size_t i = begin; i < begin + 2 * period; ++i) shown_to = std::max(shown_to, calls_[i]->end);
-    found_.push_back({shown_to, calls_[end - period]->begin, times - kept, period});
+    std::int64_t const shown_from = calls_[end - period]->begin;   // calls may overlap: they are requests
+    if (shown_to < shown_from) found_.push_back({shown_to, shown_from, times - kept, period});
     look(end, last);
   }
 
@@ -80,7 +81,10 @@ inline std::vector<iterations> iterations_of(std::span<trace_log const> logs) {
   for (repeated_calls const& rank : ranks) {
     std::vector<iterations> common;
     for (iterations const& before : all) {
-      if (!rank.has_calls_in(before)) common.push_back(before);
+      if (!rank.has_calls_in(before)) {
+        common.push_back(before);
+        continue;
+      }
       for (iterations both : rank.found()) {
         both.begin = std::max(before.begin, both.begin), both.end = std::min(before.end, both.end);
         both.calls = before.calls;
