@@ -23,7 +23,8 @@ inline std::optional<int> read_options(CLI::App& app, int argc, char** argv, int
     return code == 0 ? 0 : 1;
   }
 #ifndef __OPTIMIZE__
-  if (rank == 0) fmt::print(stderr, "Not optimised, as test/run builds it: times mean nothing. To measure: cmake --preset gcc\n");
+  if (rank == 0)
+    fmt::print(stderr, "Not optimised, as test/run builds it: times mean nothing. To measure: cmake --preset gcc\n");
 #endif
   return std::nullopt;
 }
