@@ -169,6 +169,47 @@ TEST_CASE("a rank that is late by more refused calls than are remembered is told
   CHECK(told == 2 * blocks);
 }
 
+TEST_CASE("a request goes on though its peer has refused more calls meanwhile than are remembered") {
+  std::atomic<bool> has_refused = false, has_looked = false;
+  int const refused = 200;
+  CHECK_NOTHROW(run_threads(2, [&](thread_communicator& comm) {
+    over_messages<recursive_doubling> const by_messages;
+    std::vector<int> const in(1, comm.rank() + 1);
+    std::vector<int> sum(1);
+    while (comm.rank() == 0 && !has_refused) std::this_thread::yield();
+    request first = iall_reduce(comm, in, sum, std::plus<>{}, by_messages);
+    int errors = 0;
+    for (int i = 0; i < refused; ++i) try {
+        barrier(comm, named("ring"));
+      } catch (algorithm_error const&) {
+        ++errors;
+      }
+    if (errors != refused) throw std::runtime_error("a barrier by ring");
+    if (comm.rank() == 1) has_refused = true;   // and it has not taken rank 0's message yet
+    while (comm.rank() == 1 && !has_looked) std::this_thread::yield();
+    if (comm.rank() == 0) try {
+        first.test();
+        has_looked = true;
+      } catch (...) {
+        has_looked = true;
+        throw;
+      }
+    first.wait();
+    if (sum[0] != 3) throw std::runtime_error("a wrong sum");
+  }));
+}
+
+TEST_CASE("numbers of abandoned calls are known in whatever order they come") {
+  detail::group_of_threads<void>::numbers_of_calls all;
+  std::vector<bool> added(300);
+  for (std::uint32_t k = 0; k < 200; ++k) {
+    std::uint32_t const number = 1 + k * 37 % 200 + (k % 3 == 0 ? 90 : 0);   // some of them twice
+    all.add(number);
+    added[number] = true;
+    for (std::uint32_t n = 0; n < added.size(); ++n) REQUIRE(all.has(n) == added[n]);
+  }
+}
+
 TEST_CASE("a rank that is four calls behind is told that a call was refused") {
   std::atomic<int> told = 0;
   std::atomic<bool> ahead = false;

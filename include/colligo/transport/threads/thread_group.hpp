@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,42 @@ struct group_of_threads {
 
    private:
     std::vector<buffer> parts_;
+  };
+
+  // Numbers of calls, any number of them: 8 bytes for each run of calls that follow each other.
+  class numbers_of_calls {
+   public:
+    void add(std::uint32_t number) noexcept try {
+      std::lock_guard const lock(mutex_);
+      auto next = std::find_if(runs_.rbegin(), runs_.rend(), [=](run const& r) { return r.first <= number; }).base();
+      if (next != runs_.begin() && number <= next[-1].last) return;
+      bool const follows = next != runs_.begin() && number - next[-1].last == 1;
+      bool const precedes = next != runs_.end() && next->first - number == 1;
+      if (follows && precedes) {
+        next[-1].last = next->last;
+        runs_.erase(next);
+      } else if (follows) {
+        next[-1].last = number;
+      } else if (precedes) {
+        next->first = number;
+      } else {
+        runs_.insert(next, {number, number});
+      }
+    } catch (std::bad_alloc const&) {   // the latest are known all the same
+    }
+    bool has(std::uint32_t number) const {
+      std::lock_guard const lock(mutex_);
+      auto const next = std::upper_bound(runs_.begin(), runs_.end(), number,
+                                         [](std::uint32_t n, run const& r) { return n < r.first; });
+      return next != runs_.begin() && number <= next[-1].last;
+    }
+
+   private:
+    struct run {
+      std::uint32_t first, last;
+    };
+    std::mutex mutable mutex_;   // nothing else is locked meanwhile
+    std::vector<run> runs_;      // in ascending order
   };
 
   class group {
@@ -185,6 +222,7 @@ struct group_of_threads {
     void abandon_call(int rank, std::uint32_t number, std::string_view why) noexcept {
       std::lock_guard const lock(state_);
       at(rank).calls_abandoned.add(number, why);
+      at(rank).all_abandoned.add(number);
       wake_all();
     }
     void report_waits(int rank, patience* watcher) { at(rank).on_wait = watcher; }
@@ -226,7 +264,8 @@ struct group_of_threads {
       rank_memory memory;
       std::atomic<bool> gone = false;
       patience* on_wait = nullptr;   // used by this rank alone
-      abandoned_calls calls_abandoned;
+      abandoned_calls calls_abandoned;   // with reasons, those of the latest
+      numbers_of_calls all_abandoned;
     };
 
     void wake_all() {
@@ -238,10 +277,10 @@ struct group_of_threads {
 
     rank_state& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    // Also a call before all that are known: a rank that is late by so many would wait for ever.
+    // Of any number of calls: a rank that is late by many would wait for ever if one were forgotten, and a request that
+    // is older than many refused calls may still be in progress.
     bool has_abandoned(int rank, std::uint32_t number) {
-      abandoned_calls const& abandoned_calls = at(rank).calls_abandoned;
-      return abandoned_calls.has(number) || abandoned_calls.may_have_forgotten(number);
+      return at(rank).all_abandoned.has(number) || at(rank).calls_abandoned.has(number);
     }
 
     // Returns ready(), which it waits for if `waits`. Throws if the peer can no longer make it true.
