@@ -219,5 +219,5 @@ alone += [
     (channel, "void took(std::size_t bytes, std::uint64_t cycles) {\n    bool", "cost[streams].store", "relaxed"),
     (host, "way_to_take sender::next_store(", "cost[streams].load", "relaxed"),
     # Only for the clock: short chunks may still be in the store buffer.
-    ("transport/memory/shared_messages_body.hpp", "bool shared_steps::put_chunk(", "atomic_thread_fence", "seq_cst"),
+    ("transport/memory/shared_messages_body.hpp", "bool shared_messages::put_chunk(", "atomic_thread_fence", "seq_cst"),
 ]

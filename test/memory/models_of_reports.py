@@ -5,7 +5,8 @@ from modelled import alone, model
 from models_of_channels import put_line, stamp_of
 
 identity, identity_body = "engine/identity.hpp", "engine/identity_body.hpp"
-faults, played_body = "transport/memory/shared_faults_body.hpp", "transport/memory/played_body.hpp"
+call_body, messages_body = "transport/memory/shared_call_body.hpp", "transport/memory/shared_messages_body.hpp"
+steps_body = "transport/memory/shared_steps_body.hpp"
 
 
 def overwrites(o, entries, changing):
@@ -103,7 +104,7 @@ def notices(o):
     return sequence_lock(o, (2, 4), lambda n: n - 1, lambda n: n % 2 == 0)
 
 
-is_hopeless = (faults, "bool shared_steps::is_hopeless(")
+is_hopeless = (messages_body, "bool shared_messages::is_hopeless(")
 
 
 @model(number="release", latest="acquire", mutants=["looks for the message first"],
@@ -131,9 +132,9 @@ def gone_on(o):
 @model(stamp="release", heard="acquire", number="release", latest="acquire", mutants=["does not wait for the report"],
        sources=[(*put_line, "stamp"), (*stamp_of, "heard"), (*enter, "e.number.store", "- number"),
                 (identity_body, "std::uint32_t rank_record::latest(", "number.load", "latest latest"),
-                (faults, "bool shared_steps::follows(", "while (!is_known && !has_reported)", ""),
-                (played_body, "void shared_steps::begin_playing(", "play_put(*next", ""),
-                (played_body, "void shared_steps::begin_playing(", "report(number, *now.of)", "")],
+                (call_body, "bool shared_call::follows(", "while (!is_known && !has_reported)", ""),
+                (steps_body, "void shared_steps::begin_playing(", "play_put(*next", ""),
+                (steps_body, "void shared_steps::begin_playing(", "report(number, *now.of)", "")],
        enough={"number": "relaxed", "latest": "relaxed"})
 def played(o):
     """A rank plays a call: its first message is there before its report. Another rank makes a different call."""

@@ -4,7 +4,7 @@ from executions import exchange, load, need, read, store, write
 from modelled import alone, model
 
 threads = "transport/threads/thread_group.hpp"
-alone += [("transport/threads/thread_state.hpp", "void exchange(", "over_memory_.exchange", "seq_cst")]   # of messages
+alone += [("transport/memory/memory_steps.hpp", "void exchange(", "over_memory_.exchange", "seq_cst")]   # of messages
 
 
 def lock(mutex):

@@ -24,7 +24,8 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 struct mpi_state::steps_memory : mpi_steps_memory {
-  std::optional<mpi_steps> over_messages, over_memory;
+  std::optional<mpi_steps> over_messages, over_both;      // both: where only some of the ranks share memory
+  std::optional<memory_steps<among_processes>> over_memory;
 };
 
 namespace mpi {
@@ -152,17 +153,16 @@ COLLIGO_BODY void const* mpi_state::wire_of_bytes() const { return &mpi_element_
 COLLIGO_BODY void mpi_state::perform(working_vector& data, policy_run const& run) {
   call const& call = run.call;
   shared_host* const host = run.by.over == transport::messages ? nullptr : shared_for(*call.of);
-  auto& kept = host ? steps_memory_->over_memory : steps_memory_->over_messages;
+  if (host && host->whole()) {
+    auto& kept = steps_memory_->over_memory;
+    if (!kept) [[unlikely]] kept.emplace(rank_, size_, *host, memory, among_processes{*this});
+    kept->work_on(data);
+    return run_on(*kept, *kept, data, run, [&] { kept->abandon(); });
+  }
+  auto& kept = host ? steps_memory_->over_both : steps_memory_->over_messages;
   if (!kept) [[unlikely]] kept.emplace(*this, memory, host, *steps_memory_);
   kept->work_on(data, mpi::element_of(call));
-  kept->enter(call, *run.by.policy, run.number);
-  if (run.record) [[unlikely]] kept->record(*run.record);
-  try {
-    run_on(*kept, data, run);
-  } catch (...) {
-    kept->leave_memory();
-    throw;
-  }
+  run_on(*kept, *kept, data, run, [&] { kept->leave_memory(); });   // abandon_call() does the rest
 }
 COLLIGO_BODY bool mpi_state::goes_on_without_memory(call const& call, transport over) {
   return !uses_memory(call, over) || !host_->whole();
@@ -174,7 +174,10 @@ COLLIGO_BODY bool mpi_state::uses_memory(call const& call, transport over) {
 COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& data, call const& call,
                                                                       transport over) {
   shared_host* const host = over == transport::messages ? nullptr : shared_for(*call.of);
-  return make_owner<mpi::request_steps>(*this, data, call, host);
+  if (!host || !host->whole()) return make_owner<mpi::request_steps>(*this, data, call, host);
+  auto made = make_owner<memory_steps<among_processes>>(rank_, size_, *host, data.memory(), among_processes{*this});
+  made->work_on(data);
+  return made;
 }
 
 // Ranks that wait in shared memory see the rank's record; ranks that wait for messages get an abort message. If all
@@ -193,8 +196,10 @@ COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& dat
     } catch (std::exception const&) {   // an error of MPI's: other ranks may be reached
     }
   }
-  for (auto* const steps : {&steps_memory_->over_messages, &steps_memory_->over_memory})
-    if (begun && *steps) (*steps)->leave();
+  if (!begun) return;
+  for (auto* const steps : {&steps_memory_->over_messages, &steps_memory_->over_both})
+    if (*steps) (*steps)->leave();
+  if (steps_memory_->over_memory) steps_memory_->over_memory->abandon();
 }
 
 }  // namespace colligo

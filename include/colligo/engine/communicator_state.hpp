@@ -200,6 +200,11 @@ class communicator_state : public endpoint {
   /// COLLIGO_PATIENCE is set. Calls then wait in this library's loops, not in the MPI library.
   bool watches_waits() const { return patience_.after != 0; }
 
+  /// The number of a call's blocks, which are the latest; 0: they are even.
+  std::uint64_t distribution_of(call const& call) const {
+    return call.vector.offsets || call.vector.edges ? distribution : 0;
+  }
+
   /// Runs a policy on this rank. Rethrows what the functor has thrown after the last message. `records`: keeps what the
   /// run does as a prepared call.
   void execute(call const& call, choice const& by, bool records = false);
@@ -285,11 +290,20 @@ class communicator_state : public endpoint {
   /// A rank that has failed performs its algorithm without touching the vector, because others rely on its messages.
   virtual bool goes_on_without_memory(call const&, transport) { return false; }
   virtual void run_vendor(call const&, bool) {}   // called only if there is one
-  /// For perform(): runs the algorithm on these steps, with the observers.
-  void run_on(any_step& step, working_vector& data, policy_run const& run) {
-    if (on_wait) [[unlikely]] on_wait->watch(run, step, data, trace.get());
-    else if (trace) [[unlikely]] trace->watch(run, step, data);
-    else run(step);
+  /// For perform(): runs the algorithm on these steps, with the observers. `moving` is the same object, or what `step`
+  /// uses. If anything throws, calls leave().
+  template <class Leave>
+  void run_on(any_step& step, moving_step& moving, working_vector& data, policy_run const& run, Leave leave) {
+    moving.enter(run.call, *run.by.policy, run.number);
+    if (run.record) [[unlikely]] moving.record(*run.record);
+    try {
+      if (on_wait) [[unlikely]] on_wait->watch(run, step, data, trace.get());
+      else if (trace) [[unlikely]] trace->watch(run, step, data);
+      else run(step);
+    } catch (...) {
+      leave();
+      throw;
+    }
   }
 
   /// Takes settings that are the same on all ranks; null: none. Rank 0 warns of unknown values; with COLLIGO_STRICT=1

@@ -139,8 +139,7 @@ inline bool communicator_state::play(call const& call, choice const* by, bool& r
   if (!usual) return false;
   bool const is_pinned_elsewhere = by && (by->over == transport::messages || by->policy->is_vendor);
   if (is_pinned_elsewhere || (by && !by->policy->equals_by_bytes(by->tag()))) return false;
-  std::uint64_t const of_blocks = call.vector.offsets || call.vector.edges ? distribution : 0;
-  prepared_call const* const prepared = prepared_.find(call, by, of_blocks, records);
+  prepared_call const* const prepared = prepared_.find(call, by, distribution_of(call), records);
   if (!prepared) return false;
   in_call const inside(*this);
   std::uint32_t const number = ++calls;

@@ -5,14 +5,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <new>
 
 #include "../core/latest_used.hpp"
 #include "../plan/extent.hpp"
 #include "../plan/walk.hpp"
 #include "communicator_state.hpp"
+#include "signature.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -66,25 +65,11 @@ class distributions_of_state final : public kept_with_state {
 /// A plan and its call.
 struct plan_of_call final : kept_plan {
   plan_of_call* next = nullptr;
-  erased_policy const* policy;
-  std::array<std::byte, most_held> tag{};
-  std::size_t element_size;
-  int root;
-  range out;
-  std::uint64_t distribution;
+  call_signature signature;
   rank_plan plan;
 
-  plan_of_call(policy_run const& run, std::uint64_t of)
-      : policy(run.by.policy), element_size(run.call.of->size), root(run.call.root), out(run.call.out.covers),
-        distribution(of) {
-    std::memcpy(tag.data(), run.by.tag(), policy->tag_bytes);
-  }
+  plan_of_call(policy_run const& run, std::uint64_t distribution) : signature(run.call, &run.by, distribution) {}
 
-  bool is_for(policy_run const& run, std::uint64_t of) const {
-    return policy == run.by.policy && distribution == of && element_size == run.call.of->size &&
-           root == run.call.root && out == run.call.out.covers &&
-           std::memcmp(tag.data(), run.by.tag(), policy->tag_bytes) == 0;
-  }
   std::size_t bytes() const {
     return sizeof *this + plan.operands.capacity() * sizeof(operand) + plan.steps.capacity() * sizeof(rank_plan::step);
   }
@@ -148,8 +133,10 @@ class plans_of_state final : public kept_with_state {
     if (!run.by.policy->equals_by_bytes(run.by.tag())) return nullptr;
     if (!state.plans) state.plans = make_owner<plans_of_state>();
     auto& all = static_cast<plans_of_state&>(*state.plans);
-    if (auto const* known =
-            all.latest_.find([&](plan_of_call const& of) { return of.is_for(run, state.distribution); })) {
+    auto const is_wanted = [&](plan_of_call const& of) {
+      return of.signature.is_of(run.call, run.by, state.distribution);
+    };
+    if (auto const* known = all.latest_.find(is_wanted)) {
       all.unused_ = 0;
       return known;
     }

@@ -9,28 +9,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "../core/choice.hpp"
 #include "../core/owner.hpp"
 #include "identity.hpp"
 #include "run_record.hpp"
+#include "signature.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
-
-/// What calls have in common that do the same with bytes.
-struct call_signature {
-  element const* of = nullptr;
-  std::size_t n = 0;
-  range in, out;                     ///< the stretches of the vector that they cover
-  std::size_t behind = 0;            ///< in_behind_out()
-  std::uint64_t distribution = 0;    ///< of blocks; 0: they are even
-  erased_policy const* policy = nullptr;   ///< null: as automatic chooses
-  collective what{};
-  transport over{};
-  int root = 0;
-  std::array<std::byte, most_held> tag;    ///< the policy's tag_bytes
-};
 
 /// A call that has been worked out.
 struct prepared_call {
@@ -64,7 +50,7 @@ class prepared_calls {
   /// null for automatic.
   prepared_call const* find(call const& call, choice const* by, std::uint64_t distribution, bool& records) {
     wanted_behind_ = in_behind_out(call);
-    if (latest_ && is_of(latest_->signature, call, by, distribution)) [[likely]] return playable();
+    if (latest_ && latest_->signature.is_of(call, by, distribution, wanted_behind_)) [[likely]] return playable();
     return find_other(call, by, distribution, records);
   }
   /// Where the call of the latest find() records.
@@ -79,14 +65,6 @@ class prepared_calls {
   static constexpr int plays_for_record = 64, most_plays = 16 * plays_for_record;
   static constexpr unsigned seldom = 256;
 
-  bool is_of(call_signature const& kept, call const& call, choice const* by, std::uint64_t distribution) const {
-    return kept.of == call.of && kept.n == call.vector.whole.size() && kept.what == call.what &&
-           kept.root == call.root && kept.in == call.in.covers && kept.out == call.out.covers &&
-           kept.behind == wanted_behind_ && kept.distribution == distribution &&
-           kept.policy == (by ? by->policy : nullptr) &&
-           (!by || (kept.over == by->over && (by->policy->tag_bytes == 0 ||
-                                              std::memcmp(kept.tag.data(), by->tag(), by->policy->tag_bytes) == 0)));
-  }
   prepared_call const* playable() {
     if (latest_->actions.empty()) return nullptr;
     plays_ += plays_ < most_plays;

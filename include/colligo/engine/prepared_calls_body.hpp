@@ -38,13 +38,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
       return nullptr;
     }
   }
-  auto const mixed = [](std::uint64_t a, std::uint64_t b) { return (a ^ b) * 0x9e3779b97f4a7c15u; };
-  std::uint64_t hash = mixed(reinterpret_cast<std::uintptr_t>(call.of), call.vector.whole.size());
-  hash = mixed(hash >> 7, call.in.covers.size() << 32 | call.out.covers.size());
-  hash = mixed(hash >> 9, static_cast<std::uint64_t>(call.what) << 32 | static_cast<std::uint32_t>(call.root));
-  hash = mixed(hash >> 11, distribution ^ wanted_behind_ ^ reinterpret_cast<std::uintptr_t>(by ? by->policy : nullptr));
+  std::uint64_t const hash = call_signature::hash_of(call, by, distribution, wanted_behind_);
   auto& [kept, seen] = (*all_)[place_of(hash)];
-  if (kept && kept->hash == hash && is_of(kept->signature, call, by, distribution)) {
+  if (kept && kept->hash == hash && kept->signature.is_of(call, by, distribution, wanted_behind_)) {
     seen = 0;
     latest_ = kept.get();
     return playable();
@@ -60,9 +56,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (!spare_) return nullptr;
   if (plays_ < plays_for_record && ++wished_ % seldom != 0) return nullptr;
   plays_ = std::max(0, plays_ - plays_for_record);
-  spare_->signature = {call.of, call.vector.whole.size(), call.in.covers, call.out.covers, wanted_behind_, distribution,
-                       by ? by->policy : nullptr, call.what, by ? by->over : transport::best, call.root, {}};
-  if (by) std::memcpy(spare_->signature.tag.data(), by->tag(), by->policy->tag_bytes);
+  spare_->signature = call_signature(call, by, distribution);
   spare_->hash = hash;
   records = true;
   return nullptr;

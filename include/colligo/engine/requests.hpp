@@ -79,7 +79,7 @@ class running final : public kept_with_state {
   choice by_;
   std::uint32_t number_ = 0;
   small_vector<std::size_t> offsets_;
-  std::uint64_t distribution_ = 0;    // of the blocks of an exchange over a graph
+  call_signature signature_;          // if it is reusable
   owner<owned_by_request> owned_;
   scratch memory_;
   rank_plan plan_;

@@ -12,18 +12,13 @@
 #include "../core/small_vector.hpp"
 #include "call.hpp"
 #include "scratch.hpp"
+#include "signature.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 class sender;
 class receiver;
 class reader_group;
-
-/// Where a call's input begins within its output, in bytes; all ones: not there.
-inline std::size_t in_behind_out(call const& call) {
-  auto const behind = static_cast<std::size_t>(call.in.data - call.out.data);
-  return behind < call.of->bytes(call.out.covers.size()) ? behind : static_cast<std::size_t>(-1);
-}
 
 /// One thing that a rank does: puts a message into a channel, takes one from it, combines, or copies. A fold combines
 /// straight from the line or the chunk that it takes.

@@ -18,14 +18,8 @@ class waiting_state : public communicator_state {
 
   void perform(working_vector& data, policy_run const& run) override {
     auto const each = this->steps_for_request(data, run.call, run.by.over);
-    each->enter(run.call, *run.by.policy, run.number);
     waited_for all(*this, data, *each);
-    try {
-      this->run_on(all, data, run);
-    } catch (...) {
-      each->abandon();
-      throw;
-    }
+    this->run_on(all, *each, data, run, [&] { each->abandon(); });
   }
 
  private:

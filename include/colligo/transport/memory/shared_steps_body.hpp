@@ -5,32 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <utility>
 
-#include "../../core/error.hpp"
 #include "look_ahead.hpp"
 #include "shared_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
-
-// About this many bytes are read at once from another rank's memory: what a second-level cache keeps.
-inline constexpr std::size_t longest_read = 256 * 1024;
-
-inline constexpr auto no_message = static_cast<std::size_t>(-1);   // an index
-
-// The index of the latest message in a channel; no_message if there is none.
-template <class Messages, class Same>
-std::size_t latest_message(Messages const& all, Same same) {
-  std::size_t k = all.size();
-  while (k > 0 && !same(all[k - 1])) --k;
-  return k - 1;
-}
-template <class Messages>
-bool has_turn(Messages const& all, std::size_t previous) {
-  return previous == no_message || all[previous].is_complete();
-}
 
 // Puts a message in lines. Copies of a constant size are worth a switch.
 inline void put_short(sender& to, std::byte const* from, std::size_t bytes, std::uint64_t tag) {
@@ -53,6 +33,7 @@ inline void shared_steps::put_in_lines(sender& to, reader_group* all, int peer, 
     record->put(to, all, peer, from, bytes, lines_for(bytes));
   put_short(to, from, bytes, sent_tag(bytes));
 }
+
 inline void shared_steps::record_taken(receiver& from, int peer, std::byte* into, std::size_t bytes, bool padded) {
   if (run_record* const record = data_->record()) [[unlikely]]
     record->take(from, peer, into, bytes, lines_for(bytes), padded ? lines_for(bytes) * line_payload : bytes);
@@ -109,16 +90,6 @@ COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, list_kind
   if (send_all(list, all)) return take_all_short(list, all);
   receive_all(list, all);
   run();
-}
-
-[[gnu::cold]] COLLIGO_BODY void shared_steps::make_more_room(std::size_t operands) try {
-  std::size_t const folds = std::min(operands, host_.records().size()), lines = lines_for(host_.longest_in_lines(true));
-  data_->memory().received.of_size(folds * lines * cache_line);
-  traffic_.out.reserve(2 * operands);
-  traffic_.in.reserve(2 * operands);
-} catch (std::bad_alloc const&) {   // ranks of other hosts wait for this one's messages, so it goes on as failed
-  if (host_.whole()) throw;
-  data_->fail(std::current_exception());
 }
 
 COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_kind kind) {
@@ -183,47 +154,6 @@ COLLIGO_BODY void shared_steps::receive_all(std::span<operand const> list, reade
   }
 }
 
-COLLIGO_BODY void shared_steps::add_out(int peer, reader_group* all, std::byte const* from, std::size_t bytes) {
-  sender& to = channel_to(peer, all);
-  auto const same = [&](outgoing const& o) { return o.to == &to; };
-  traffic_.out.push_back({&to, all ? nobody : peer, all, from, bytes, 0,
-                          way_of(bytes, to.capacity(), all), latest_message(traffic_.out, same)});
-}
-
-COLLIGO_BODY void shared_steps::add_in(fragment const& what, reader_group* all, std::byte* into) {
-  receiver& from = channel_from(what.peer, all);
-  if (!into) into = what.folds() ? data_->place(what.elements) : data_->write(what.elements);
-  auto const same = [&](incoming const& i) { return i.from == &from; };
-  std::size_t const bytes = what.elements.size() * size_;
-  traffic_.in.push_back({&from, what, bytes, into, way_of(bytes, from.capacity(), all),
-                         latest_message(traffic_.in, same)});
-}
-
-// Where two ranks send to each other, the lower one decides the way of both messages: different ways could deadlock.
-COLLIGO_BODY bool shared_steps::decides(outgoing const& o) const {
-  return o.peer > rank_ || !is_any(traffic_.in, [&](incoming const& i) { return i.what.peer == o.peer; });
-}
-COLLIGO_BODY bool shared_steps::is_read_in_place(outgoing const& o) const {
-  return host_.reads_as_asked() || (decides(o) ? host_.exchanges_in_place() : host_.from(o.peer).is_in_place());
-}
-
-COLLIGO_BODY void shared_steps::begin_added() {
-  if (run_record* const record = data_->record()) [[unlikely]] record->spoil();   // not all messages are short
-  chunk_ = host_.chunk_of(size_) * size_;
-  part_ = std::max<std::size_t>(1, part_of_chunk / size_) * size_;
-  form_groups();
-  for (incoming& i : traffic_.in) guard(i);
-  // A rank that only sends and has a core of its own should copy to the ring: its readers do other work meanwhile.
-  bool const only_sends = traffic_.in.empty();
-  if (host_.spins())
-    for (outgoing& o : traffic_.out) {
-      if (o.by != way::announced) continue;
-      if (!host_.reads_as_asked()) host_.allocate_ring(*o.to);   // later calls, which may take it, do not allocate
-      o.in_place = o.in_place && !only_sends && is_read_in_place(o);
-    }
-  give_slots();
-}
-
 COLLIGO_BODY shared_steps::state shared_steps::advance() {
   if (is_short_) {   // once the first line of a peer has come, the others follow at once
     std::uint64_t const look = host_.next_look();
@@ -243,61 +173,19 @@ COLLIGO_BODY shared_steps::state shared_steps::advance() {
     take_all_short(short_, short_to_);
     return state::done;
   }
-  bool open = false, moved = false;
-  for (std::size_t k = 0; k < traffic_.out.size(); ++k)   // send_again may add some
-    if (outgoing& o = traffic_.out[k]; !o.is_complete())
-      open = true, moved |= has_turn(traffic_.out, o.previous) && advance(o);
-  for (std::size_t k = 0; k < traffic_.in.size(); k += traffic_.in[k].members)
-    if (!traffic_.in[k].is_complete()) open = true, moved |= advance(&traffic_.in[k]);
-  if (!open) {
-    traffic_.clear();
-    if (!listed_.empty())
-      combine_received(std::exchange(listed_, {}), data_->memory().received.of_size(0), rank_, *data_);
-  }
-  if (!open || moved) {
-    was_hopeless_ = false;
-    return open ? state::moved : state::done;
-  }
-  if (++stuck_ % 256 == 0) check_ranks(nullptr);
-  return state::stuck;
+  return advance_messages();
 }
 
-COLLIGO_BODY void shared_steps::run() {
-  struct end_of_step {
-    shared_steps& steps;
-    ~end_of_step() { steps.abandon(); }
-  } const end{*this};
-  std::size_t decided = 0;   // bytes of messages of which this rank decides the way
-  if (host_.spins() && !host_.reads_as_asked() && !traffic_.in.empty())
-    for (outgoing const& o : traffic_.out) decided += o.by == way::announced && decides(o) ? o.bytes : 0;
-  bool const timed = decided != 0 && host_.begin_exchange(decided);
-  begin_added();
-  std::uint64_t began = timed ? cycles() : 0;
-  unsigned polls = 0;
-  for (state now = advance(); now != state::done; now = advance()) {
-    if (now == state::moved) {
-      polls = 0;
-      continue;
-    }
-    std::uint64_t const before = timed ? cycles() : 0;
-    if (polls != 0 || !data_->complete_some()) wait(polls);
-    else if (timed) began += cycles() - before;   // work on the rank's own data is not part of the exchange
-  }
-  if (timed) host_.exchanged(decided, cycles() - began);
-}
-
-COLLIGO_BODY shared_steps::way shared_steps::way_of(std::size_t bytes, std::size_t ring,
-                                                                 reader_group const* all) const {
-  if (in_lines(bytes)) return way::lines;
-  collective const what = data_->what();
-  return host_.announces(bytes, ring, combines(what), !all && !has_root(what)) ? way::announced : way::ring;
+COLLIGO_BODY void shared_steps::abandon() {
+  abandon_messages();
+  is_short_ = false;
 }
 
 COLLIGO_BODY void shared_steps::take_short(receiver& from, fragment const& p) {
   std::size_t const bytes = p.elements.size() * size_;
   unsigned polls = 0;
   awaited const m = message(p.peer, bytes);
-  was_hopeless_ = false;
+  has_moved();
   auto const wait = [&] { wait_for(m, from, polls); };
   if (!p.folds()) {
     std::byte* const into = data_->write(p.elements);
@@ -315,7 +203,7 @@ COLLIGO_BODY void shared_steps::take_at_once(receiver& from, fragment const& p) 
   if (in_lines(bytes)) return take_short(from, p);
   unsigned polls = 0;
   awaited const m = message(p.peer, bytes);
-  was_hopeless_ = false;
+  has_moved();
   std::byte const* chunk;
   while (!(chunk = from.chunk(bytes, m))) wait_for(m, from, polls, way::ring);
   std::uint64_t const began = from.is_timed() ? cycles() : 0;
@@ -353,7 +241,7 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, reade
     std::size_t const k = next.member();
     receiver& from = channel_from(group[k].peer, all);
     awaited const m = message(group[k].peer, bytes);
-    was_hopeless_ = false;
+    has_moved();
     record_taken(from, group[k].peer, slots + k * slot, bytes, true);
     from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); }, true);
   }
@@ -362,8 +250,101 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, reade
   });
 }
 
-}  // namespace colligo
+// So often a rank with a core of its own looks for a line before it does anything else.
+inline constexpr unsigned polls_at_once = 128;
 
-#include "played_body.hpp"
-#include "shared_faults_body.hpp"
-#include "shared_messages_body.hpp"
+// False if there is no room.
+inline bool shared_steps::play_put(action const& a, std::uint64_t tag) {
+  if (a.lines == action::in_a_chunk || a.lines == action::one_way)
+    return put_chunk(*a.to, place_from(a.from), a.bytes, a.bytes, a.lines == action::one_way, tag);
+  if (!a.to->has_room_for(a.lines)) return false;
+  put_short(*a.to, place_from(a.from), a.bytes, tag);
+  return true;
+}
+
+inline void shared_steps::play_taken(action const& a, std::byte const* taken, working_vector& data) {
+  if (a.what == action::kind::fold)
+    data.combine(place_from(a.from, taken), place_from(a.right, taken), place_to(a.into), a.n);
+  else
+    copy_bytes(taken, a.bytes, place_to(a.into));
+}
+
+COLLIGO_BODY void shared_steps::begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) {
+  begin_call(number, prepared.hash_in_tags, *now.of);
+  played_ = {&prepared, &now, prepared.actions.begin()};
+  has_moved();
+  // The first messages come before this rank's report, because other ranks wait for them.
+  action const*& next = played_.next;
+  while (next != prepared.actions.end() && next->what == action::kind::put && play_put(*next, tag_.of(next->bytes)))
+    ++next;
+  call_ = prepared.identity;
+  report(number, *now.of);
+}
+
+// Counts a look for a message in vain, and now and then checks whether the other ranks are still there.
+COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
+  if (std::exchange(stuck_at_, played_.next) != played_.next) has_moved();   // something has moved
+  if (++stuck_ % 256 == 0) check_ranks(&alone);
+  return false;
+}
+
+[[gnu::noinline]] COLLIGO_BODY bool shared_steps::play_chunk(action const& a, working_vector& data, bool waits) {
+  unsigned polls = 0;
+  awaited const m = message(a.peer, a.bytes);
+  std::byte const* chunk;
+  while (!(chunk = a.by->chunk(a.bytes, m))) {
+    if (!waits) return is_stuck({m, *a.by, way::ring});
+    wait_for(m, *a.by, polls, way::ring);
+  }
+  std::uint64_t const began = a.by->is_timed() ? cycles() : 0;
+  play_taken(a, chunk, data);
+  if (a.by->is_timed()) a.by->took(a.bytes, cycles() - began);
+  a.by->release(a.bytes);
+  return true;
+}
+
+[[gnu::always_inline]] inline bool shared_steps::play_lines(action const& a, working_vector& data, bool waits) {
+  unsigned polls = 0;
+  awaited const m = message(a.peer, a.bytes);
+  if (waits && host_.spins()) a.by->poll(m, polls_at_once);
+  auto const wait = [&] { wait_for(m, *a.by, polls); };
+  if (!a.by->has_line(m)) {
+    if (!waits) return is_stuck({m, *a.by});
+    do wait();
+    while (!a.by->has_line(m));
+  }
+  if (a.what == action::kind::take) {
+    a.by->take_lines(place_to(a.into), a.bytes, m, wait, a.written > a.bytes);
+  } else {
+    play_taken(a, a.by->line(), data);
+    a.by->took_line();
+  }
+  return true;
+}
+
+COLLIGO_BODY shared_steps::state shared_steps::play(working_vector& data, bool waits) {
+  work_on(data);
+  for (action const* const end = played_.prepared->actions.end(); played_.next != end; ++played_.next) {
+    action const& a = *played_.next;
+    if (!traffic_.out.empty() && advance() != state::done) return state::stuck;   // a message that found no room
+    switch (a.what) {
+      case action::kind::put:
+        if (play_put(a, sent_tag(a.bytes))) [[likely]] break;
+        add_out(a.peer, a.all, place_from(a.from), a.bytes);
+        waits ? run() : begin_added();
+        break;
+      case action::kind::take:
+      case action::kind::fold:
+        if (!(a.lines == action::in_a_chunk ? play_chunk(a, data, waits) : play_lines(a, data, waits)))
+          return state::stuck;
+        break;
+      case action::kind::combine:
+        data.combine(place_from(a.from), place_from(a.right), place_to(a.into), a.n);
+        break;
+      case action::kind::copy: copy_bytes(place_from(a.from), a.bytes, place_to(a.into)); break;
+    }
+  }
+  return traffic_.out.empty() || waits ? state::done : advance();
+}
+
+}  // namespace colligo

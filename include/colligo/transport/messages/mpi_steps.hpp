@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Executes steps over an MPI_Comm: operands for ranks of the same host go through shared memory, if there is any
-/// (transport/memory/shared_steps.hpp), the others as messages (mpi_messages.hpp).
+/// (transport/memory/shared_steps.hpp), the others as messages (mpi_messages.hpp). Where all ranks share memory,
+/// transport/memory/memory_steps.hpp takes their place.
 #pragma once
 
 #include <mpi.h>
@@ -10,10 +11,25 @@
 #include <optional>
 #include <span>
 
-#include "../memory/shared_steps.hpp"
+#include "../memory/memory_steps.hpp"
 #include "mpi_messages.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+inline void drop_left_calls(mpi_state& state) {
+  if (!left_calls::any()) [[likely]] return;
+  left_calls::drop_messages();
+  left_calls::forget_old(state.wire().comm(), state.calls);
+}
+
+/// Around steps over memory that all ranks share.
+struct among_processes {
+  mpi_state& state;
+
+  void before_call() { drop_left_calls(state); }
+  void before_look() {}
+  bool says_memory() const { return true; }
+};
 
 /// Kept with the state or the request, so that a call allocates nothing.
 struct mpi_steps_memory {
@@ -23,7 +39,7 @@ struct mpi_steps_memory {
 
 class mpi_steps : public any_step, public moving_step {
  public:
-  /// `host`: the shared memory for messages within the host; null: all messages go over MPI.
+  /// `host`: the shared memory for messages within the host, which has some of the ranks; null: all go over MPI.
   mpi_steps(mpi_state& state, scratch& values, shared_host* host, mpi_steps_memory& memory);
 
   /// Sets the vector of the next steps.
@@ -40,11 +56,7 @@ class mpi_steps : public any_step, public moving_step {
     if (over_memory_) over_memory_->enter(call, what, number);
     abandoned_on_host_ = false;
     is_plain_ = !host_ && !messages_.are_encoded() && !state_.must_poll();
-    drop_left_calls();
-  }
-  /// Records from now on what a prepared call will play, if all ranks share memory.
-  void record(run_record& run) override {
-    if (host_has_all_) run.begin(this, &play);
+    drop_left_calls(state_);
   }
   COLLIGO_BODY void exchange(range out, range in, pair_of peers, pair_kind kind) override;
   COLLIGO_BODY void list(std::span<operand const> operands, list_kind kind) override;
@@ -53,8 +65,6 @@ class mpi_steps : public any_step, public moving_step {
   COLLIGO_BODY void make_room(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY void begin(std::span<operand const> operands, list_kind kind) override;
   COLLIGO_BODY bool advance() override;
-  COLLIGO_BODY void begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) override;
-  COLLIGO_BODY bool play_on(bool waits) override;
   void abandon() override { leave(); }
   /// Abandons the call in the middle of a step, after the abort messages: completes the messages in progress.
   void leave() noexcept {
@@ -68,13 +78,6 @@ class mpi_steps : public any_step, public moving_step {
   }
 
  private:
-  static std::exception_ptr play(prepared_call const& prepared, call const& now, scratch& memory,
-                                 std::uint32_t number);
-  void drop_left_calls() {
-    if (!left_calls::any()) [[likely]] return;
-    left_calls::drop_messages();
-    left_calls::forget_old(state_.wire().comm(), state_.calls);
-  }
   void fold_as_they_come(std::span<operand const> operands);
   bool all_on_host(std::span<operand const> operands) const;
   void prepare(std::span<operand const> operands);
@@ -92,7 +95,6 @@ class mpi_steps : public any_step, public moving_step {
   mpi_messages messages_;
   shared_host* host_;
   std::optional<shared_steps> over_memory_;
-  bool host_has_all_;               // all ranks of the communicator
   bool is_plain_ = false;           // a pair needs no more than mpi_messages::exchange
   bool abandoned_on_host_ = false;  // this rank has abandoned the call for ranks of its host, but goes on over MPI
   std::uint32_t number_ = 0;        // of the call

@@ -16,17 +16,13 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold, gnu::noinline]] COLLIGO_BODY mpi_steps::mpi_steps(mpi_state& state, scratch& values, shared_host* host,
                                                               mpi_steps_memory& memory)
     : any_step(state.rank(), state.size(), 1, values.operands), state_(state), messages_(state, memory.messages),
-      host_(host), host_has_all_(host && host->whole()) {
+      host_(host) {
   if (host) over_memory_.emplace(*host, memory.traffic, state.rank());
 }
 
 COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_kind kind) {
   if (peers.to == nobody) out = {};
   if (peers.from == nobody) in = {};
-  if (host_has_all_) {
-    operand::kind const what = kind.folds ? operand::kind::fold : operand::kind::recv;
-    return over_memory_->exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
-  }
   if (out.empty() && in.empty()) return;
   std::size_t const size = element_size(), out_bytes = out.size() * size, in_bytes = in.size() * size;
   if (!is_plain_ || data_->has_failed() || (out_bytes | in_bytes) > longest_segment) {
@@ -46,7 +42,6 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
 }
 
 COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind kind) {
-  if (host_has_all_) return over_memory_->perform(operands, kind);
   if (data_->has_failed()) return perform_failed(operands);
   bool const any_order = kind == list_kind::as_they_come && !messages_.are_encoded() && !host_;
   bool begun = false;
@@ -65,23 +60,6 @@ COLLIGO_BODY void mpi_steps::list(std::span<operand const> operands, list_kind k
   bool const waits = !state_.must_poll();
   while (!finish_messages(waits)) state_.wait_between_polls();
   end_step();
-}
-
-COLLIGO_BODY std::exception_ptr mpi_steps::play(prepared_call const& prepared, call const& now, scratch& memory,
-                                                std::uint32_t number) {
-  auto& steps = *static_cast<mpi_steps*>(prepared.steps);
-  steps.drop_left_calls();
-  steps.over_memory_->begin_playing(prepared, now, number);
-  working_vector data(now, memory);
-  steps.over_memory_->play(data, true);
-  return data.failure();
-}
-COLLIGO_BODY void mpi_steps::begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) {
-  drop_left_calls();
-  over_memory_->begin_playing(prepared, now, number);
-}
-COLLIGO_BODY bool mpi_steps::play_on(bool waits) {
-  return over_memory_->play(*data_, waits) == shared_steps::state::done;
 }
 
 // All allocations of a step, except for encoded elements.
@@ -152,10 +130,8 @@ COLLIGO_BODY void mpi_steps::begin(std::span<operand const> operands, list_kind 
 
 COLLIGO_BODY bool mpi_steps::advance() {
   if (memory_in_progress_) {
-    auto now = over_memory_->advance();
-    while (now == shared_steps::state::moved) now = over_memory_->advance();
-    if (now != shared_steps::state::done && only_memory_) return false;
-    memory_in_progress_ = now != shared_steps::state::done;
+    memory_in_progress_ = !over_memory_->advance_far();
+    if (memory_in_progress_ && only_memory_) return false;
   }
   if (only_memory_) return true;
   if (!finish_messages(false) || memory_in_progress_) return false;
@@ -203,7 +179,7 @@ COLLIGO_BODY void mpi_steps::fold_as_they_come(std::span<operand const> operands
 }
 
 COLLIGO_BODY bool mpi_steps::all_on_host(std::span<operand const> operands) const {
-  return host_has_all_ || !is_any(operands, [&](operand const& o) { return !o.vanishes() && !host_->has(o.peer); });
+  return !is_any(operands, [&](operand const& o) { return !o.vanishes() && !host_->has(o.peer); });
 }
 
 // Handles the current exception. Whether this rank goes on to the end of the algorithm as a rank that has failed, over

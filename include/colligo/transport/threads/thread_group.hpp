@@ -83,33 +83,24 @@ struct group_of_threads {
    public:
     void add(std::uint32_t number) noexcept try {
       std::lock_guard const lock(mutex_);
-      auto next = std::find_if(runs_.rbegin(), runs_.rend(), [=](run const& r) { return r.first <= number; }).base();
-      if (next != runs_.begin() && number <= next[-1].last) return;
-      bool const follows = next != runs_.begin() && number - next[-1].last == 1;
-      bool const precedes = next != runs_.end() && next->first - number == 1;
-      if (follows && precedes) {
-        next[-1].last = next->last;
-        runs_.erase(next);
-      } else if (follows) {
-        next[-1].last = number;
-      } else if (precedes) {
-        next->first = number;
-      } else {
-        runs_.insert(next, {number, number});
-      }
+      std::size_t const next = runs_before(number);
+      bool const extends = next != 0 && number <= runs_[next - 1].last + 1;
+      if (extends) runs_[next - 1].last = std::max(runs_[next - 1].last, number);
+      else runs_.insert(runs_.begin() + static_cast<std::ptrdiff_t>(next), {number, number});
     } catch (std::bad_alloc const&) {   // the latest are known all the same
     }
     bool has(std::uint32_t number) const {
       std::lock_guard const lock(mutex_);
-      auto const next = std::upper_bound(runs_.begin(), runs_.end(), number,
-                                         [](std::uint32_t n, run const& r) { return n < r.first; });
-      return next != runs_.begin() && number <= next[-1].last;
+      std::size_t const next = runs_before(number);
+      return next != 0 && number <= runs_[next - 1].last;
     }
 
    private:
-    struct run {
-      std::uint32_t first, last;
-    };
+    struct run { std::uint32_t first, last; };
+    std::size_t runs_before(std::uint32_t number) const {
+      auto const is_before = [](std::uint32_t n, run const& r) { return n < r.first; };
+      return static_cast<std::size_t>(std::upper_bound(runs_.begin(), runs_.end(), number, is_before) - runs_.begin());
+    }
     std::mutex mutable mutex_;   // nothing else is locked meanwhile
     std::vector<run> runs_;      // in ascending order
   };

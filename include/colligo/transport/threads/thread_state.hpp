@@ -16,7 +16,7 @@
 #include "../../engine/handles.hpp"
 #include "../../engine/communicator_state.hpp"
 #include "../../engine/requests.hpp"
-#include "../memory/shared_steps.hpp"
+#include "../memory/memory_steps.hpp"
 #include "thread_group.hpp"
 #include "threads.hpp"
 
@@ -45,76 +45,18 @@ struct over_threads {
   class steps;
   class request_steps;
 
-  // Over memory, of which all ranks have the same.
-  class memory_steps final : public any_step, public moving_step {
-   public:
-    memory_steps(int rank, int size, group const& ranks, shared_host& host, scratch& memory)
-        : any_step(rank, size, 1, memory.operands), ranks_(ranks), over_memory_(host, traffic_, rank) {}
+  // Around steps over memory, of which all ranks have the same.
+  struct among_threads {
+    group const& ranks;
+    bool is_asked_for = false;   // memory
 
-    void work_on(working_vector& data, transport over) {
-      data_ = &data;
-      is_asked_for_ = over == transport::shared_memory;
-      set_element_size(data.of().size);
-      over_memory_.work_on(data);
+    void before_call() {}
+    void before_look() {
+      if (ranks.failed()) throw abandoned{};
     }
-    void exchange(range out, range in, pair_of peers, pair_kind kind) override {
-      if (peers.to == nobody) out = {};
-      if (peers.from == nobody) in = {};
-      operand::kind const what = kind.folds ? operand::kind::fold : operand::kind::recv;
-      over_memory_.exchange(out, peers.to, kind.sent, {what, peers.from, in, kind.with});
-    }
-    void list(std::span<operand const> operands, list_kind kind) override { over_memory_.perform(operands, kind); }
-    void move(operand const& alone) override { data_->move(alone); }
-    bool shares_memory_with(int) const override { return is_asked_for_; }   // as reports say
-
-    void enter(call const& call, erased_policy const& what, std::uint32_t number) override {
-      over_memory_.enter(call, what, number);
-    }
-    void make_room(std::span<operand const> operands, list_kind kind) override {
-      over_memory_.make_room(operands, kind);
-    }
-    void begin(std::span<operand const> operands, list_kind kind) override { over_memory_.begin(operands, kind); }
-    bool advance() override {
-      throw_if_failed();
-      auto now = over_memory_.advance();
-      while (now == shared_steps::state::moved) now = over_memory_.advance();
-      return now == shared_steps::state::done;
-    }
-    void abandon() override { over_memory_.abandon(); }
-
-    void record(run_record& run) override { run.begin(this, &play); }
-    void begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) override {
-      over_memory_.begin_playing(prepared, now, number);
-    }
-    bool play_on(bool waits) override {
-      throw_if_failed();
-      return over_memory_.play(*data_, waits) == shared_steps::state::done;
-    }
-
-   private:
-    static std::exception_ptr play(prepared_call const& prepared, call const& now, scratch& memory,
-                                   std::uint32_t number) {
-      auto& over_memory = static_cast<memory_steps*>(prepared.steps)->over_memory_;
-      working_vector data(now, memory);
-      try {
-        over_memory.begin_playing(prepared, now, number);
-        over_memory.play(data, true);
-      } catch (...) {
-        over_memory.abandon();
-        throw;
-      }
-      return data.failure();
-    }
-    void throw_if_failed() const {
-      if (ranks_.failed()) throw abandoned{};
-    }
-
-    group const& ranks_;
-    working_vector* data_ = nullptr;
-    bool is_asked_for_ = false;
-    shared_traffic traffic_;
-    shared_steps over_memory_;
+    bool says_memory() const { return is_asked_for; }
   };
+  using memory_steps = detail::memory_steps<among_threads>;
 
   class state final : public communicator_state {
    public:
@@ -157,8 +99,9 @@ struct over_threads {
     bool uses_memory(call const& call, transport over) override { return shared_for(call, over) != nullptr; }
     owner<moving_step> steps_for_request(working_vector& data, call const& call, transport over) override {
       if (shared_host* const host = shared_for(call, over)) {
-        auto made = make_owner<memory_steps>(rank_, size_, ranks, *host, data.memory());
-        made->work_on(data, over);
+        auto made = make_owner<memory_steps>(rank_, size_, *host, data.memory(),
+                                             among_threads{ranks, over == transport::shared_memory});
+        made->work_on(data);
         return made;
       }
       return make_owner<request_steps>(*this, data);
@@ -177,27 +120,15 @@ struct over_threads {
     void perform(working_vector& data, policy_run const& run) override {
       if (shared_host* const host = shared_for(run.call, run.by.over)) return perform_in_memory(data, run, *host);
       steps each(*this, data, *memory_);
-      each.enter(run.call, *run.by.policy, run.number);
-      try {
-        this->run_on(each, data, run);
-      } catch (...) {
-        each.abandon();
-        throw;
-      }
+      this->run_on(each, each, data, run, [&] { each.abandon(); });
     }
 
     void perform_in_memory(working_vector& data, policy_run const& run, shared_host& host) {
       if (!over_memory_) [[unlikely]]
-        over_memory_ = make_owner<memory_steps>(rank_, size_, ranks, host, memory);
-      over_memory_->work_on(data, run.by.over);
-      over_memory_->enter(run.call, *run.by.policy, run.number);
-      if (run.record) [[unlikely]] over_memory_->record(*run.record);
-      try {
-        this->run_on(*over_memory_, data, run);
-      } catch (...) {
-        over_memory_->abandon();
-        throw;
-      }
+        over_memory_ = make_owner<memory_steps>(rank_, size_, host, memory, among_threads{ranks});
+      over_memory_->around().is_asked_for = run.by.over == transport::shared_memory;
+      over_memory_->work_on(data);
+      this->run_on(*over_memory_, *over_memory_, data, run, [&] { over_memory_->abandon(); });
     }
 
     owner<steps_memory> memory_;

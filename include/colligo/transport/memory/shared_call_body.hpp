@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of shared_steps.hpp for ranks that make different calls, have abandoned a call, or are gone.
+/// The bodies of shared_call.hpp.
 #pragma once
 
 #include <cstddef>
@@ -10,30 +10,17 @@
 #include <string>
 #include <utility>
 
+#include "../../core/clock.hpp"
 #include "../../core/error.hpp"
-#include "shared_steps.hpp"
+#include "shared_call.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-// Does nothing after a complete step.
-COLLIGO_BODY void shared_steps::abandon() {
-  for (incoming& i : traffic_.in)
-    if (i.by == way::memory && i.done < i.bytes) i.from->has_read();   // the sender has counted the message
-  for (outgoing& o : traffic_.out)
-    if (o.by == way::memory && !o.to->all_read())
-      o.to->withdraw([&](std::size_t k) {
-        return host_.is_gone(o.all ? host_.rank_at(static_cast<std::size_t>(o.all->reader(k))) : o.peer);
-      });
-  traffic_.clear();
-  listed_ = {};
-  is_short_ = false;
-}
-
-[[gnu::cold]] COLLIGO_BODY std::string shared_steps::this_call() const {
+[[gnu::cold]] COLLIGO_BODY std::string shared_call::this_call() const {
   return name_of_call(call_, data_->of().name());
 }
 
-[[gnu::cold]] COLLIGO_BODY bool shared_steps::hears(int from, std::uint64_t expected, std::uint64_t tag) {
+[[gnu::cold]] COLLIGO_BODY bool shared_call::hears(int from, std::uint64_t expected, std::uint64_t tag) {
   if ((tag ^ expected) == message_tag::failed) {
     if (!data_->has_failed()) hear_of_failure(from);
     return true;
@@ -54,7 +41,7 @@ COLLIGO_BODY void shared_steps::abandon() {
 
 // Whether tags differ only because the two ranks entered different calls before this one, which is right if one of them
 // has abandoned a call. True if the peer is so far ahead that its call is no longer known.
-[[gnu::cold]] COLLIGO_BODY bool shared_steps::follows(int peer, std::uint64_t difference) const {
+[[gnu::cold]] COLLIGO_BODY bool shared_call::follows(int peer, std::uint64_t difference) const {
   rank_record const& theirs = host_.record_of(peer);
   rank_record::report same{.call = {.number = call_.number}};
   bool is_known, has_reported;
@@ -69,7 +56,7 @@ COLLIGO_BODY void shared_steps::abandon() {
   return before_.hash == 0 || difference == mine;
 }
 
-[[gnu::cold]] COLLIGO_BODY void shared_steps::hear_of_failure(int peer) try {
+[[gnu::cold]] COLLIGO_BODY void shared_call::hear_of_failure(int peer) try {
   data_->fail(std::make_exception_ptr(failed_elsewhere(
       concat({"colligo: ", this_call(), " on rank ", rank_, ": rank ", peer,
                 " has failed in this call, so this rank's result is invalid"}))));
@@ -77,7 +64,7 @@ COLLIGO_BODY void shared_steps::abandon() {
   data_->fail(std::current_exception());
 }
 
-[[gnu::cold]] COLLIGO_BODY void shared_steps::throw_if_abandoned(int peer) const {
+[[gnu::cold]] COLLIGO_BODY void shared_call::throw_if_abandoned(int peer) const {
   std::string const why = host_.record_of(peer).abandoned.reason(call_.number);
   if (why.empty()) return;
   if (int const rank = gone_rank(); rank != nobody) throw_lost(rank);   // probably why the peer has abandoned the call
@@ -85,24 +72,25 @@ COLLIGO_BODY void shared_steps::abandon() {
 }
 
 // A rank that is gone, or nobody. Always nobody where ranks may leave after their last call.
-[[gnu::cold]] COLLIGO_BODY int shared_steps::gone_rank() const {
+[[gnu::cold]] COLLIGO_BODY int shared_call::gone_rank() const {
   for (std::size_t place = 0; place < host_.records().size() && !host_.ranks_may_leave(); ++place)
     if (int const rank = host_.rank_at(place); rank != rank_ && host_.is_gone(rank)) return rank;
   return nobody;
 }
-[[gnu::cold]] COLLIGO_BODY void shared_steps::throw_lost(int rank) const {
+
+[[gnu::cold]] COLLIGO_BODY void shared_call::throw_lost(int rank) const {
   std::string_view const how = host_.ranks_may_leave() ? " has left: not all ranks made this call" : " is gone";
   throw rank_lost(concat({"colligo: ", this_call(), " on rank ", rank_, ": rank ", rank, how}), rank);
 }
 
 // The letters of the name, because a shared library may have a function of its own that says it.
-[[gnu::cold]] COLLIGO_BODY void shared_steps::learn_type(element const& of) {
+[[gnu::cold]] COLLIGO_BODY void shared_call::learn_type(element const& of) {
   named_ = of.name, type_ = 0;
   for (char const letter : named_.key() ? named_() : std::string_view())
     type_ = (type_ ^ static_cast<unsigned char>(letter)) * 0x9e3779b97f4a7c15u;
 }
 
-[[gnu::cold]] COLLIGO_BODY void shared_steps::throw_mismatch(int peer, std::uint32_t number) const {
+[[gnu::cold]] COLLIGO_BODY void shared_call::throw_mismatch(int peer, std::uint32_t number) const {
   auto const called = [](rank_record const& record, std::uint32_t call) {
     rank_record::report known{.call = {.number = call}};
     bool const is_known = record.read(known);
@@ -121,9 +109,8 @@ COLLIGO_BODY void shared_steps::abandon() {
   throw mismatch_error(latest == number ? said : concat({said, ", and then ", called(theirs, latest)}));
 }
 
-// Checks for every rank of the host whether it makes the same call, and whether it has abandoned the call. Throws if
-// this rank waits in vain. `alone`: the message that it waits for; null: for those of the step.
-[[gnu::cold]] COLLIGO_BODY void shared_steps::check_ranks(single const* alone) {
+// Checks for every rank of the host whether it makes the same call, and whether it has abandoned the call.
+[[gnu::cold]] COLLIGO_BODY void shared_call::check_others() {
   auto const records = host_.records();
   for (std::size_t place = 0; place < records.size(); ++place) {
     int const rank = host_.rank_at(place);
@@ -133,51 +120,26 @@ COLLIGO_BODY void shared_steps::abandon() {
   }
   std::int64_t const now = now_in_ns();
   if (now - checked_gone_at_ >= 100 * ns_per_ms) checked_gone_at_ = now, checks_gone_ = true;
-  bool const hopeless = is_hopeless(alone);
+}
+
+[[gnu::cold]] COLLIGO_BODY bool shared_call::has_left(int peer) {
+  hopeless_peer_ = peer;
+  return static_cast<std::int32_t>(host_.record_of(peer).latest() - call_.number) > 0 ||
+         (checks_gone_ && host_.is_gone(peer));
+}
+
+[[gnu::cold]] COLLIGO_BODY bool shared_call::is_anyone_gone() {
+  hopeless_peer_ = checks_gone_ ? gone_rank() : nobody;
+  return hopeless_peer_ != nobody;
+}
+
+[[gnu::cold]] COLLIGO_BODY void shared_call::end_if(bool hopeless) {
   if (hopeless && std::exchange(was_hopeless_, true)) {   // at the first time a message may have come meanwhile
     if (host_.is_gone(hopeless_peer_)) throw_lost(hopeless_peer_);
     throw_mismatch(hopeless_peer_, call_.number);
   }
   was_hopeless_ = hopeless;
   checks_gone_ = checks_gone_ && hopeless;
-}
-
-// Whether this rank waits in vain: hopeless_peer_ is gone or has gone on to a later call, or the message that has come
-// belongs to another call. Looks for messages last, because a rank that has gone on has sent and read everything.
-[[gnu::cold]] COLLIGO_BODY bool shared_steps::is_hopeless(single const* alone) {
-  auto const has_left = [&](int peer) {
-    hopeless_peer_ = peer;
-    return static_cast<std::int32_t>(host_.record_of(peer).latest() - call_.number) > 0 ||
-           (checks_gone_ && host_.is_gone(peer));
-  };
-  auto const has_passed = [](outgoing const& o) {
-    return o.is_complete() || (o.by == way::memory && o.to->all_read());
-  };
-  if (alone) {
-    bool const left = has_left(alone->message.from) || alone->from.has_news(tag_);
-    bool const is_there = alone->by == way::lines ? alone->from.has_line(alone->message)
-                                                  : alone->from.chunk(1, alone->message) != nullptr;
-    if (is_there) return false;
-    if (left) return true;
-  }
-  for (outgoing const& o : traffic_.out)
-    if (o.peer != nobody && has_left(o.peer) && !has_passed(o)) return true;
-  for (incoming& i : traffic_.in)
-    if (i.done < i.bytes && has_turn(traffic_.in, i.previous) && (has_left(i.what.peer) || i.from->has_news(tag_)) &&
-        !has_come(i))
-      return true;
-  hopeless_peer_ = checks_gone_ ? gone_rank() : nobody;
-  return hopeless_peer_ != nobody;
-}
-// Whether the next part of a message has come; true for a message that is read in place.
-[[gnu::cold]] COLLIGO_BODY bool shared_steps::has_come(incoming& i) {
-  switch (i.by) {
-    case way::memory: return true;
-    case way::ring: return i.from->chunk(1, message(i)) != nullptr;
-    case way::announced: return i.from->has_line(message(i.what.peer, i.bytes, message_tag::address));
-    case way::lines: return i.fetched == i.bytes || i.from->has_line(message(i));
-  }
-  return true;
 }
 
 }  // namespace colligo

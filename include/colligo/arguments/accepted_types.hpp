@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// What calls take: ranges of elements that mean something on another rank, in_place(), and functors.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <span>   // and the concepts of ranges
+#include <string>
+#include <type_traits>
+
+#include "../core/functor.hpp"
+#include "../core/indexed.hpp"
+#include "../engine/call.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+template <class R>
+concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+/// A range that outlives the call: no temporary, except a view.
+template <class R>
+concept lasting_range = contiguous<R> && std::ranges::borrowed_range<R>;
+template <class R>
+concept writable_range = lasting_range<R> &&
+                         !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+template <class T>
+inline constexpr bool is_text = false;
+template <class... Traits>
+inline constexpr bool is_text<std::basic_string<Traits...>> = true;
+
+}  // namespace detail
+
+/// A contiguous, sized range (std::vector, std::span, std::array ...) of elements that mean something on another rank.
+template <class R>
+concept elements = detail::contiguous<R> && !detail::address<std::ranges::range_value_t<R>>;
+
+namespace detail {
+
+/// Ranges that a request may read, and that a call may write.
+template <class R>
+concept lasting = elements<R> && lasting_range<R>;
+template <class R>
+concept output = elements<R> && writable_range<R>;
+
+/// The same, of elements that can be sent over such a communicator.
+template <class R, class Comm>
+concept elements_over = elements<R> && travels_over<std::ranges::range_value_t<R>, Comm>;
+template <class R, class Comm>
+concept lasting_over = lasting<R> && elements_over<R, Comm>;
+template <class R, class Comm>
+concept output_over = output<R> && elements_over<R, Comm>;
+
+}  // namespace detail
+
+/// A range that is input and output at once: see in_place().
+template <detail::contiguous R>
+struct in_place_range {
+  std::span<std::ranges::range_value_t<R>> elements;
+};
+
+namespace by_name {
+
+/// Marks a range as input and output at once: all_reduce(comm, in_place(values), op). Accepts a single value too; a
+/// string counts as one.
+template <detail::writable_range R>
+  requires(!detail::is_text<std::remove_cvref_t<R>>)
+in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
+template <class T>
+  requires(!std::is_const_v<T> && (!detail::contiguous<T&> || detail::is_text<T>))
+in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
+
+}  // namespace by_name
+
+namespace detail {
+
+template <class R>
+inline constexpr bool is_in_place = false;
+template <class R>
+inline constexpr bool is_in_place<in_place_range<R>> = true;
+
+/// The functor's result type can not hold all values of the elements: std::plus<int> on double. bool is allowed.
+template <class T, class Result>
+constexpr bool narrows() {
+  if constexpr (!std::is_arithmetic_v<T> || !std::is_arithmetic_v<Result> || std::is_same_v<Result, bool>) {
+    return false;
+  } else if constexpr (std::is_integral_v<T> == std::is_integral_v<Result>) {
+    return sizeof(Result) < sizeof(T);
+  } else {
+    return std::is_integral_v<Result> || std::numeric_limits<Result>::digits < std::numeric_limits<T>::digits;
+  }
+}
+
+/// Comparisons, of which std::less is taken for a minimum. Of bools std::equal_to and its like are functors.
+template <class Op>
+inline constexpr bool compares = false;
+template <class T>
+inline constexpr bool compares<std::less<T>> = true;
+template <class T>
+inline constexpr bool compares<std::less_equal<T>> = true;
+template <class T>
+inline constexpr bool compares<std::greater<T>> = true;
+template <class T>
+inline constexpr bool compares<std::greater_equal<T>> = true;
+template <class T>
+inline constexpr bool compares<std::equal_to<T>> = true;
+template <class T>
+inline constexpr bool compares<std::not_equal_to<T>> = true;
+
+template <class Op, class T>
+concept functor_of_two = !address<T> && (!compares<std::remove_cvref_t<Op>> || std::is_same_v<T, bool>) &&
+                         std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
+                         !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
+template <class Op, class T>
+concept functor_with_index =
+    !address<T> && takes_index<std::remove_reference_t<Op>, T> &&
+    !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, std::size_t, T const&, T const&>>();
+template <class Op, class T>
+concept functor_on = functor_of_two<Op, T> || functor_with_index<Op, T>;
+
+/// A parameter that accepts overloaded functions, such as std::max<double>, to print what to write instead.
+template <class T>
+struct overloaded {
+  overloaded(T const& (*)(T const&, T const&)) {
+    static_assert(!std::is_same_v<T, T>,
+                  "colligo: the functor is a set of overloaded functions: for std::max write colligo::maximum{}, for "
+                  "std::min colligo::minimum{}, for others a lambda that calls them");
+  }
+  overloaded(T (*)(T, T)) : overloaded(static_cast<T const& (*)(T const&, T const&)>(nullptr)) {}
+  T operator()(T const& a, T const&) const requires(!elements<T>) { return a; }
+};
+template <class R>
+using overloaded_on = overloaded<std::ranges::range_value_t<R>>;
+
+}  // namespace detail
+}  // namespace colligo

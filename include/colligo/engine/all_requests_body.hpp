@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// The bodies of requests.hpp for all requests of a rank.
+#pragma once
+
+#include <algorithm>
+#include <exception>
+
+#include "../core/error.hpp"
+#include "requests.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+inline constexpr char const* ended_with_mpi = "MPI has been finalised; a request has to be complete before that";
+inline constexpr char const* is_of_parent = "this is a child of fork(), which can not complete its parent's requests";
+
+COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
+  auto const turn = lock();
+  r.begin(number);
+  in_progress_.push_back(&r);
+  count_.store(static_cast<int>(in_progress_.size()), std::memory_order_release);
+  progress();
+}
+
+COLLIGO_BODY void requests_of_rank::finish_alone(running& r) {
+  if (shared_ || walks_ != 0 || in_progress_.size() != 1 || are_of_parent()) return;
+  ++walks_;
+  r.advancing_ = true;
+  r.advance(true);
+  r.advancing_ = false;
+  --walks_;
+  in_progress_.clear();
+  r.in_progress_.store(false, std::memory_order_release);
+  count_.store(0, std::memory_order_release);
+}
+
+[[gnu::cold]] COLLIGO_BODY void requests_of_rank::end() {
+  auto const turn = lock();
+  ended_ = true;
+  char const* const why = are_of_parent() ? is_of_parent : ended_with_mpi;
+  for (running* const r : in_progress_) {
+    if (!r) continue;
+    r->failed_ = std::make_exception_ptr(error(where(r->state_, r->call_.what) + why));
+    r->begun_ = r->reusable_ = false;
+    r->in_progress_.store(false, std::memory_order_release);
+  }
+  in_progress_.clear();
+  count_.store(0, std::memory_order_release);
+}
+
+COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
+  auto const turn = lock();
+  made_ += static_cast<std::size_t>(one_more_or_less);
+  if (made_ > in_progress_.capacity()) in_progress_.reserve(2 * made_);
+}
+
+COLLIGO_BODY void requests_of_rank::refuse_inside(communicator_state const& state) {
+  auto const turn = lock();
+  if (walks_ == 0 || are_of_parent()) return;
+  for (running const* const r : in_progress_)
+    if (r && r->advancing_ && &r->state_ == &state) throw_in_functor(state);
+}
+
+// A thread inside a request's functor makes progress for the other requests.
+COLLIGO_BODY bool requests_of_rank::advance() {
+  auto const turn = lock();
+  if (are_of_parent()) {   // the child would take its parent's messages
+    end();
+    return true;
+  }
+  ++walks_;
+  bool completes = false;
+  std::uint64_t const walk = ++walk_;
+  for (std::size_t k = 0; k < in_progress_.size(); ++k) {
+    running* const r = in_progress_[k];
+    if (!r) continue;
+    // Requests over one state's shared memory run one after the other, in the order of their starts. One has no turn if
+    // this walk, or one nested in it, has met an earlier one.
+    bool const has_turn = !r->uses_memory_ || r->state_.memory_in_use < walk;
+    if (!r->advancing_ && (has_turn || r->stalled_)) {
+      r->advancing_ = true;
+      bool const complete = r->advance();
+      r->advancing_ = false;
+      if (complete) {
+        completes = true;
+        in_progress_[k] = nullptr;
+        r->in_progress_.store(false, std::memory_order_release);   // it may be destroyed from here on
+        continue;
+      }
+    }
+    if (r->uses_memory_) r->state_.memory_in_use = walk_;
+  }
+  if (--walks_ != 0) return completes;
+  in_progress_.resize(static_cast<std::size_t>(
+      std::remove(in_progress_.begin(), in_progress_.end(), nullptr) - in_progress_.begin()));
+  count_.store(static_cast<int>(in_progress_.size()), std::memory_order_release);
+  return completes;
+}
+
+}  // namespace colligo
