@@ -38,7 +38,7 @@ concept library_algorithm =
 /// length.
 template <class Edges>
 std::size_t place_edges(int rank, int p, Edges const& edges, std::vector<edge>& placed) {
-  std::vector<edge_end> ends;
+  small_vector<edge_end> ends;
   std::vector<range> blocks[2];   // in, out
   std::size_t last = 0;
   for (bool const sends : {true, false})

@@ -42,7 +42,7 @@ namespace mpi {
 // What a rank that waits in a first use knows of the others. Rank 0 sees the rank info arrive in its memory. MPI
 // promises nothing about that before the operation is complete, but for a report it is good enough.
 struct first_use_arrivals {
-  std::span<mpi_rank_info const> ranks{};   // empty: nothing is known
+  view<mpi_rank_info const> ranks{};   // empty: nothing is known
   bool at_root = false;
 
   [[gnu::cold]] COLLIGO_BODY std::string awaited(int size) const {
@@ -111,7 +111,7 @@ class first_use_patience {
 // An all_gather by way of `root`, in two messages per rank: MPI_Iallgather may send one from each rank to each. With
 // `arrivals` by MPI_Igatherv, because messages of MPI_Igather may go by way of other ranks, which may not have come.
 template <class Value>
-void exchange_values(MPI_Comm comm, Value const& mine, std::span<Value> all, int root,
+void exchange_values(MPI_Comm comm, Value const& mine, view<Value> all, int root,
                      first_use_arrivals const& arrivals = {}) {
   auto const bytes = static_cast<int>(sizeof mine);
   std::array<int, mpi_rank_table::most_named> lengths, places;
@@ -219,7 +219,7 @@ inline void destroy_state(mpi_state* state) {
       if (meeting) mine = meeting->ranks_[static_cast<std::size_t>(rank)];
       mine.state = meeting ? mpi_rank_info::has_state : mpi_rank_info::no_state;
       std::array<mpi_rank_info, mpi_rank_table::few> few{};   // nobody has come
-      std::span<mpi_rank_info> const all = std::span(few).first(ranks);
+      view<mpi_rank_info> const all(few.data(), ranks);
       mpi::first_use_arrivals arrivals{{}, rank == 0};
       if (ranks <= mpi_rank_table::most_named) arrivals.ranks = all;
       mpi::exchange_values(user, mine, all, 0, arrivals);
@@ -375,7 +375,7 @@ inline void destroy_state(mpi_state* state) {
   int without = state_->size_;   // the lowest rank without all memory
   if (reports_.empty()) {
     std::array<std::uint64_t, mpi_rank_table::few> few;
-    mpi::exchange_values(comm(), has_all ? segment : 0, std::span(few).first(ranks_.size()), 1);
+    mpi::exchange_values(comm(), has_all ? segment : 0, view(few.data(), ranks_.size()), 1);
     for (std::size_t r = ranks_.size(); r-- > 0;) {
       ranks_[r].segment = few[r];
       if (few[r] == 0) without = static_cast<int>(r);

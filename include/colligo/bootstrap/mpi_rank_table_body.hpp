@@ -33,7 +33,7 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& info) {
   return all;
 }
 
-[[gnu::cold]] COLLIGO_BODY std::vector<int> write(std::span<mpi_rank_info const> ranks) {
+[[gnu::cold]] COLLIGO_BODY std::vector<int> write(view<mpi_rank_info const> ranks) {
   small_vector<std::uint64_t> hosts;
   std::vector<int> slots(64, 0);   // a hash table: numbers of hosts, counted from 1; 0: empty
   auto const slot_of = [&](std::uint64_t host) -> int& {
@@ -61,7 +61,7 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& info) {
   return words;
 }
 
-[[gnu::cold]] COLLIGO_BODY void read(std::vector<int> const& words, std::span<mpi_rank_info> ranks) {
+[[gnu::cold]] COLLIGO_BODY void read(std::vector<int> const& words, view<mpi_rank_info> ranks) {
   int const* const hosts = words.data() + 1;
   int const* at = hosts + 2 * words[0];
   number_runs numbers;
@@ -86,7 +86,7 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& info) {
 
 /// Collective. Returns this rank's std::bad_alloc, or null. A rank without memory sends empty messages, so other ranks
 /// may not get the info of all: the caller has to make all ranks agree.
-[[gnu::cold]] COLLIGO_BODY std::exception_ptr exchange(MPI_Comm comm, int rank, std::span<mpi_rank_info> ranks) {
+[[gnu::cold]] COLLIGO_BODY std::exception_ptr exchange(MPI_Comm comm, int rank, view<mpi_rank_info> ranks) {
   std::vector<int> words;
   bool has_memory = true;
   std::exception_ptr trouble;
@@ -98,7 +98,7 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& info) {
     }
   };
   auto const ranks_from = [&](int first, int n) {
-    return ranks.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n));
+    return ranks.part(static_cast<std::size_t>(first), static_cast<std::size_t>(n));
   };
   auto const send = [&](int to) {
     check_mpi(MPI_Send(words.data(), static_cast<int>(words.size()), MPI_INT, to, 0, comm), "MPI_Send");

@@ -21,6 +21,7 @@
 #include "../core/small_vector.hpp"
 #include "../core/step.hpp"
 #include "../core/strings.hpp"
+#include "../core/view.hpp"
 #include "../engine/communicator_state.hpp"
 #include "../environment/core_domains.hpp"
 #include "../transport/memory/arena.hpp"
@@ -73,9 +74,9 @@ void up_and_down(int place, int n, ReceiveOf const& receive_of, SendOf const& se
 }
 /// The info of consecutive ranks, except for their memory: the hosts, then as runs the number of each rank's host and
 /// each column.
-std::vector<int> write(std::span<mpi_rank_info const> ranks);
+std::vector<int> write(view<mpi_rank_info const> ranks);
 /// Reads what write() has written.
-void read(std::vector<int> const& words, std::span<mpi_rank_info> ranks);
+void read(std::vector<int> const& words, view<mpi_rank_info> ranks);
 }  // namespace mpi_rank_table
 
 /// Why ranks of a host do not share memory, and the effect of COLLIGO_SHARED_MEMORY: the same on all ranks.
@@ -87,7 +88,7 @@ class missing_memory {
 
   explicit missing_memory(int rank) : rank_(rank) {}
   /// Finds the reason from the info of all ranks. Collective if some rank's setting is unknown.
-  void find_reason(MPI_Comm comm, std::span<mpi_rank_info const> ranks, std::vector<int> const& hosts);
+  void find_reason(MPI_Comm comm, view<mpi_rank_info const> ranks, std::vector<int> const& hosts);
   /// All ranks have a file, but this one does not have all memory.
   void set_rank_without(int rank_without);
 
@@ -112,10 +113,10 @@ class missing_memory {
 class mpi_shared final : public host_memory {
  public:
   /// Whether all ranks have files.
-  static bool possible(std::span<mpi_rank_info const> ranks);
+  static bool possible(view<mpi_rank_info const> ranks);
 
   /// `comm` is for progress while a rank waits. Precondition: possible(ranks).
-  mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks);
+  mpi_shared(MPI_Comm comm, int rank, view<mpi_rank_info const> ranks);
   ~mpi_shared();
   mpi_shared(mpi_shared const&) = delete;
   mpi_shared& operator=(mpi_shared const&) = delete;
@@ -123,10 +124,10 @@ class mpi_shared final : public host_memory {
   /// The offset of this rank's segment in its file; 0: there is no memory.
   std::uint64_t segment() const { return neighbours_[me_].segment; }
   /// Maps the files of the other ranks. True if this rank has all memory; if one rank has not, no rank shares any.
-  bool map(std::span<mpi_rank_info const> ranks);
+  bool map(view<mpi_rank_info const> ranks);
   /// Opens the segments of all ranks. Messages are read in place only if all ranks can. Precondition: map() was true on
   /// all ranks.
-  void open(std::span<mpi_rank_info const> ranks, memory_limits limits);
+  void open(view<mpi_rank_info const> ranks, memory_limits limits);
 
   /// Null until it is opened.
   shared_host* host() { return is_open_ ? host_.get() : nullptr; }

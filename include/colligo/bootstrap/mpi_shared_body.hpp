@@ -164,7 +164,7 @@ inline std::atomic<bool> masks_have_differed = false;
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void missing_memory::find_reason(MPI_Comm comm, std::span<mpi_rank_info const> ranks,
+[[gnu::cold]] COLLIGO_BODY void missing_memory::find_reason(MPI_Comm comm, view<mpi_rank_info const> ranks,
                                                         std::vector<int> const& hosts) {
   std::uint32_t all = 0;
   for (mpi_rank_info const& r : ranks) all |= r.setting;
@@ -226,11 +226,11 @@ inline std::atomic<bool> masks_have_differed = false;
   return has_neighbours_ ? why_ : "each rank is on a host of its own";
 }
 
-[[gnu::cold]] COLLIGO_BODY bool mpi_shared::possible(std::span<mpi_rank_info const> ranks) {
+[[gnu::cold]] COLLIGO_BODY bool mpi_shared::possible(view<mpi_rank_info const> ranks) {
   return !is_any(ranks, [](mpi_rank_info const& r) { return !r.has_file; });
 }
 
-[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, std::span<mpi_rank_info const> ranks)
+[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, view<mpi_rank_info const> ranks)
     : comm_(comm), arena_(*arena::of_process()) {
   std::uint64_t const here = ranks[static_cast<std::size_t>(rank)].host;
   std::vector<int> places;   // see shared_host
@@ -252,7 +252,7 @@ inline std::atomic<bool> masks_have_differed = false;
   neighbours_[me_].segment = at;
 }
 
-[[gnu::cold]] COLLIGO_BODY bool mpi_shared::map(std::span<mpi_rank_info const> ranks) {
+[[gnu::cold]] COLLIGO_BODY bool mpi_shared::map(view<mpi_rank_info const> ranks) {
   bool all_mapped = segment() != 0, reads = true;
   for (neighbour& n : neighbours_) {
     arena_address const& at = ranks[static_cast<std::size_t>(n.rank)].memory;
@@ -280,7 +280,7 @@ inline std::atomic<bool> masks_have_differed = false;
   arena_.free_after(mine, static_cast<std::uint32_t>(neighbours_.size()), std::move(parts_));
 }
 
-[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(std::span<mpi_rank_info const> ranks, memory_limits limits) {
+[[gnu::cold]] COLLIGO_BODY void mpi_shared::open(view<mpi_rank_info const> ranks, memory_limits limits) {
   bool read_all = true;
   for (neighbour& n : neighbours_) {
     n.segment = ranks[static_cast<std::size_t>(n.rank)].segment;

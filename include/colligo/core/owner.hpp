@@ -27,7 +27,11 @@ class owner {
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
-  T* release() { return std::exchange(object_, nullptr); }
+  T* release() {
+    T* const object = object_;
+    object_ = nullptr;
+    return object;
+  }
   void reset() { delete release(); }
 
  private:

@@ -12,12 +12,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <mutex>
 #if defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 200000
 #include <locale>
 #include <sstream>
 #endif
 
+#include "mutex.hpp"
 #include "small_vector.hpp"
 #include "strings.hpp"
 
@@ -125,9 +125,9 @@ template <class T>
 }
 
 [[gnu::cold]] COLLIGO_BODY void warn_once(std::string const& text) {
-  static std::mutex mutex;
+  static detail::mutex mutex;
   static auto& printed = *new std::string(1, '\0');   // zeros between texts; states outlive static objects
-  std::lock_guard const lock(mutex);
+  locked const lock(mutex);
   std::string entry(1, '\0');
   entry.append(text).push_back('\0');
   if (printed.find(entry) != printed.npos) return;

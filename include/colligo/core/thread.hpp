@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include <atomic>
-#include <mutex>
 
 #include "error.hpp"
+#include "mutex.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -58,18 +58,18 @@ class condition {
 
   void notify_all() { pthread_cond_broadcast(&condition_); }
   template <class Over>
-  void wait(std::unique_lock<std::mutex>& lock, Over const& over) {
-    while (!over()) pthread_cond_wait(&condition_, lock.mutex()->native_handle());
+  void wait(locked& lock, Over const& over) {
+    while (!over()) pthread_cond_wait(&condition_, lock.native());
   }
   /// Returns over() when it is true or `milliseconds` have passed.
   template <class Over>
-  bool wait_for(std::unique_lock<std::mutex>& lock, long milliseconds, Over const& over) {
+  bool wait_for(locked& lock, long milliseconds, Over const& over) {
     timespec until{};
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += milliseconds * 1'000'000;
     until.tv_sec += until.tv_nsec / 1'000'000'000, until.tv_nsec %= 1'000'000'000;
     while (!over())
-      if (pthread_cond_timedwait(&condition_, lock.mutex()->native_handle(), &until) != 0) return over();
+      if (pthread_cond_timedwait(&condition_, lock.native(), &until) != 0) return over();
     return true;
   }
 

@@ -3,7 +3,6 @@
 /// The bodies of requests.hpp for all requests of a rank.
 #pragma once
 
-#include <algorithm>
 #include <exception>
 
 #include "../core/error.hpp"
@@ -91,8 +90,10 @@ COLLIGO_BODY bool requests_of_rank::advance() {
     if (r->uses_memory_) r->state_.memory_in_use = walk_;
   }
   if (--walks_ != 0) return completes;
-  in_progress_.resize(static_cast<std::size_t>(
-      std::remove(in_progress_.begin(), in_progress_.end(), nullptr) - in_progress_.begin()));
+  std::size_t left = 0;
+  for (running* const r : in_progress_)
+    if (r) in_progress_[left++] = r;
+  in_progress_.resize(left);
   count_.store(static_cast<int>(in_progress_.size()), std::memory_order_release);
   return completes;
 }

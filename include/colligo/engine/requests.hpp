@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "../core/small_vector.hpp"
@@ -126,9 +125,7 @@ class requests_of_rank {
   /// Throws error inside a functor of a request over this state: a call there could match no call of other ranks.
   void refuse_inside(communicator_state const& state);
   /// Several threads may make and drop requests.
-  std::unique_lock<std::recursive_mutex> lock() {
-    return shared_ && !are_of_parent() ? std::unique_lock(mutex_) : std::unique_lock(mutex_, std::defer_lock);
-  }
+  locked lock() { return locked(shared_ && !are_of_parent() ? &mutex_ : nullptr); }
   /// Requests in progress fail, and none may be started: MPI has been finalised, or they are the parent's.
   void end();
   /// Reserves memory, so that add() does not allocate.
@@ -142,7 +139,7 @@ class requests_of_rank {
   friend class running;
   bool advance();
 
-  std::recursive_mutex mutex_;
+  recursive_mutex mutex_;
   fork_watch fork_;
   std::atomic<bool> shared_ = false;
   std::atomic<int> count_ = 0;

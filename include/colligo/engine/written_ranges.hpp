@@ -3,7 +3,6 @@
 /// The ranges of a vector that a call has written.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iterator>
@@ -46,12 +45,11 @@ class written_ranges {
   }
   [[gnu::noinline]] bool add_another(std::size_t first, std::size_t last) {
     range r{first, last};
-    auto const keep = std::remove_if(parts_.begin(), parts_.begin() + count_, [&r](range part) {
-      bool const adjacent = part.first <= r.last && r.first <= part.last;
-      if (adjacent) r = joined(part, r);
-      return adjacent;
-    });
-    count_ = keep - parts_.begin();
+    range* keep = parts_.data();
+    for (range const* part = begin(); part != end(); ++part)
+      if (part->first <= r.last && r.first <= part->last) r = joined(*part, r);
+      else *keep++ = *part;
+    count_ = keep - begin();
     if (count_ == std::ssize(parts_)) return false;
     parts_[static_cast<std::size_t>(count_++)] = r;
     return true;

@@ -9,13 +9,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
-#include <mutex>
 #include <span>
 #include <utility>
 
 #include "../core/lines.hpp"
+#include "../core/mutex.hpp"
 #include "../core/small_vector.hpp"
 #include "../core/strings.hpp"
+#include "../core/view.hpp"
 #include "settings.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -98,7 +99,7 @@ inline constexpr std::array variable_settings{
 }
 
 struct table_of_program {
-  std::mutex mutex;
+  detail::mutex mutex;
   file_setting setting;
 
   static table_of_program& of_process() {
@@ -108,13 +109,13 @@ struct table_of_program {
 };
 [[gnu::cold]] COLLIGO_BODY void set_table_of_program(file_setting setting) {
   auto& one = table_of_program::of_process();
-  std::lock_guard const lock(one.mutex);
+  locked const lock(one.mutex);
   one.setting = std::move(setting);
 }
 [[gnu::cold]] COLLIGO_BODY file_setting measured_table_setting() {
   if (auto setting = file_of_environment({"COLLIGO_TABLE"}); setting.is_set()) return setting;
   auto& one = table_of_program::of_process();
-  std::lock_guard const lock(one.mutex);
+  locked const lock(one.mutex);
   return one.setting;
 }
 
@@ -164,7 +165,7 @@ struct table_of_program {
 }
 
 // Reads up to units.size() numbers, each followed by its unit. Returns how many there are; 0: the text is invalid.
-[[gnu::cold]] inline std::size_t numbers_in(std::string_view words, std::span<std::string_view const> units,
+[[gnu::cold]] inline std::size_t numbers_in(std::string_view words, view<std::string_view const> units,
                                             std::span<double> numbers) {
   std::size_t count = 0;
   for (bool more = true; more; ++count) {

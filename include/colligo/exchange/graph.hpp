@@ -66,7 +66,7 @@ class graph {
       if (e.sends() == out) all[e.index()] = e.peer;
     return all;
   }
-  std::span<edge_end const> ends() const { return ends_; }
+  view<edge_end const> ends() const { return ends_; }
 
   /// Sets the blocks of the next call: add() for each edge out, then for each edge in. Those of a call in which all
   /// edges out share one block differ from others.

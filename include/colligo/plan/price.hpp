@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
-#include <tuple>
 #include <vector>
 
 #include "recorder.hpp"
@@ -58,13 +56,16 @@ class clock_by_level : public seconds_clock {
     distance const far = levels_->how_far(message.from, message.to);
     auto const group =
         levels_->group_at(levels_->level_within(far), levels_->place_of(out ? message.from : message.to));
-    auto& ways = free_[{group.first, far, out}];
+    int const of_distance = group.first * distances + static_cast<int>(far);
+    auto const place = 2 * static_cast<std::size_t>(of_distance) + out;
+    if (place >= free_.size()) free_.resize(place + 1);
+    auto& ways = free_[place];
     ways.resize(static_cast<std::size_t>(between(message).ways));
     return std::min_element(ways.begin(), ways.end());
   }
 
   Nest const* levels_;
-  std::map<std::tuple<int, distance, bool>, std::vector<double>> free_;   // of each link of a group, out or in
+  std::vector<std::vector<double>> free_;   // of each link of a group: by its first rank, the distance, out or in
 };
 
 }  // namespace detail

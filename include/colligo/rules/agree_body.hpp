@@ -146,7 +146,7 @@ struct compare_calls {
 }
 
 // Calls that few ranks make come first.
-[[gnu::cold]] COLLIGO_BODY std::string difference_text(std::span<description const> all) {
+[[gnu::cold]] COLLIGO_BODY std::string difference_text(view<description const> all) {
   constexpr std::size_t most = 8;   // calls
   auto const is_same = [](description const& a, description const& b) {
     return a.hash() == b.hash() && a.is_refusal == b.is_refusal;
@@ -184,7 +184,7 @@ struct compare_calls {
 [[gnu::cold]] COLLIGO_BODY void compare_with_others(communicator_state& state, description const& mine) {
   if (state.size() == 1) return;
   verdict all{mine.is_refusal ? 0 : mine.hash(), 0};
-  combine_among_ranks(state, compare_calls{}, std::span(&all, 1));
+  combine_among_ranks(state, compare_calls{}, view(&all, 1));
   if (all.differ == 0) return;
   small_vector<description> theirs(static_cast<std::size_t>(state.size()));
   blocks const each{{0, theirs.size()}, state.size()};

@@ -131,7 +131,7 @@ COLLIGO_BODY choice as_chosen(endpoint& at, call const& call, choice const& chos
   auto const [in, out] = vectors_of(call.what, call.vector, state.rank());
   auto const mine = lengths_of(in, out, state.rank());
   std::array all{mine.longest, mine.usual, mine.longer, mine.messages};
-  combine_among_ranks(state, maximum{}, std::span<std::size_t>(all));
+  combine_among_ranks(state, maximum{}, view<std::size_t>(all));
   s.exchanged = {all[0], all[1], all[2], all[3]};
   run_checked(state, call, all[0] == 0 ? by : bound(policies().choose(s), policies(), decided_by::rules));
 }

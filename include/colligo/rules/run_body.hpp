@@ -9,6 +9,7 @@
 #include "../algorithm/recursive_doubling.hpp"
 #include "../core/error.hpp"
 #include "../core/strings.hpp"
+#include "../core/view.hpp"
 #include "../engine/communicator_state_body.hpp"
 #include "../engine/requests.hpp"
 #include "decide.hpp"
@@ -35,7 +36,7 @@ void exchange_among_ranks(communicator_state& state, Op op, blocks const& vector
 }
 /// The ranks combine these values, element by element.
 template <class T, class Op>
-void combine_among_ranks(communicator_state& state, Op op, std::span<T> values) {
+void combine_among_ranks(communicator_state& state, Op op, view<T> values) {
   blocks const all{{0, values.size()}, state.size()};
   exchange_among_ranks<collective::all_reduce, recursive_doubling>(state, op, all, values.data(), all.whole,
                                                                    values.data());

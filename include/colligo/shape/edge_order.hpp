@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 
 #include "../core/mode.hpp"
+#include "../core/view.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -22,7 +22,8 @@ struct edge_end {
 /// Sorts the edges of a rank, its targets and sources in the order of their places, by distance target - source mod p,
 /// then by source, then out before in. Several edges from one rank to another keep their order, in which they match. So
 /// all ranks sort their edges by one order of all edges: along_edges.hpp relies on that. Edges with itself come first.
-inline void order_edges(int rank, int p, std::span<edge_end> ends) {
+template <class Lazy = void>   // so units that order none compile no sort
+void order_edges(int rank, int p, view<edge_end> ends) {
   struct by_distance {
     int rank, p;
     constexpr long long key(edge_end const& e) const {

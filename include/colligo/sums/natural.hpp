@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "../core/small_vector.hpp"
 #include "fixed_point.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -34,7 +34,7 @@ class natural {
   void trim();
   natural& add(natural const& other, std::int64_t sign);
 
-  std::vector<std::uint32_t> digits_;   // the lowest first, the last one not 0
+  small_vector<std::uint32_t> digits_;   // the lowest first, the last one not 0
 };
 
 /// The integer of a row of words, in units of 2^unit.

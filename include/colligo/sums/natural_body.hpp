@@ -12,7 +12,8 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 COLLIGO_BODY natural::natural(std::uint64_t value)
-    : digits_{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)} {
+    : digits_(2) {
+  digits_[0] = static_cast<std::uint32_t>(value), digits_[1] = static_cast<std::uint32_t>(value >> 32);
   trim();
 }
 COLLIGO_BODY void natural::trim() {
@@ -30,13 +31,18 @@ COLLIGO_BODY void natural::shift_left(std::size_t by) {
   }
   digits_.push_back(static_cast<std::uint32_t>(carry));
   trim();
-  if (!digits_.empty()) digits_.insert(digits_.begin(), by / 32, 0);
+  std::size_t const n = digits_.size(), whole = by / 32;
+  if (n == 0 || whole == 0) return;
+  digits_.resize(n + whole);
+  for (std::size_t i = n; i-- > 0;) digits_[i + whole] = digits_[i];
+  for (std::size_t i = 0; i < whole; ++i) digits_[i] = 0;
 }
 COLLIGO_BODY bool natural::shift_right(std::size_t by) {
   std::size_t const whole = std::min(by / 32, digits_.size());
-  auto const end = digits_.begin() + static_cast<std::ptrdiff_t>(whole);
-  bool lost = std::any_of(digits_.begin(), end, [](std::uint32_t digit) { return digit != 0; });
-  digits_.erase(digits_.begin(), end);
+  bool lost = false;
+  for (std::size_t i = 0; i < whole; ++i) lost = lost || digits_[i] != 0;
+  for (std::size_t i = whole; i < digits_.size(); ++i) digits_[i - whole] = digits_[i];
+  digits_.resize(digits_.size() - whole);
   std::uint64_t carry = 0;
   for (std::size_t i = digits_.size(); i-- > 0;) {
     carry = carry << 32 | digits_[i];
@@ -59,7 +65,7 @@ COLLIGO_BODY natural& natural::add(natural const& other, std::int64_t sign) {
 }
 COLLIGO_BODY natural operator*(natural const& a, natural const& b) {
   natural product;
-  product.digits_.assign(a.digits_.size() + b.digits_.size(), 0);
+  product.digits_.resize(a.digits_.size() + b.digits_.size());
   for (std::size_t i = 0; i < a.digits_.size(); ++i) {
     std::uint64_t carry = 0;
     for (std::size_t j = 0; j < b.digits_.size() || carry != 0; ++j) {

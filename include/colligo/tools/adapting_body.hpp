@@ -144,7 +144,7 @@ bool adapting<Lazy>::agree(communicator_state& state, size_class& size) {
   std::array<double, size_class::most> seconds{};
   std::size_t const count = size.candidates.size();
   for (std::size_t i = 0; i < count; ++i) seconds[i] = size.seconds(size.tried[i]);
-  combine_among_ranks(state, maximum{}, std::span(seconds).first(count));
+  combine_among_ranks(state, maximum{}, view(seconds.data(), count));
   auto const end = seconds.begin() + static_cast<std::ptrdiff_t>(count);
   if (*std::max_element(seconds.begin(), end) == detail::beyond_all) return false;
   auto const best = static_cast<std::size_t>(std::min_element(seconds.begin(), end) - seconds.begin());

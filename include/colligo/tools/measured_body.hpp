@@ -6,12 +6,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <mutex>
 #include <tuple>
 #include <utility>
 
 #include "../core/error.hpp"
 #include "../core/lines.hpp"
+#include "../core/mutex.hpp"
 #include "../core/strings.hpp"
 #include "../engine/communicator_state.hpp"
 #include "../rules/policies.hpp"
@@ -120,9 +120,9 @@ class table_parser {
 
 [[gnu::cold]] COLLIGO_BODY std::shared_ptr<measured_table const> measured_table::of(file_setting const& setting) {
   struct latest { std::string where, text; std::shared_ptr<measured_table const> table; };
-  static std::mutex mutex;
+  static detail::mutex mutex;
   static auto& kept = *new latest;   // states may outlive static objects
-  std::lock_guard const lock(mutex);
+  locked const lock(mutex);
   if (!setting.trouble.empty()) throw argument_error(setting.where + ": " + setting.trouble);
   if (!kept.table || kept.where != setting.where || kept.text != setting.text) {
     auto made = std::make_shared<measured_table const>(parse(setting.text, setting.where));

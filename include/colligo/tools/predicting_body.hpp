@@ -34,7 +34,7 @@ struct pair_exchange {
 
 template <class Lazy>
 double predicting<Lazy>::largest_of_ranks(endpoint& at, double mine) {
-  combine_among_ranks(state_at(at), maximum{}, std::span(&mine, 1));
+  combine_among_ranks(state_at(at), maximum{}, view(&mine, 1));
   return mine;
 }
 

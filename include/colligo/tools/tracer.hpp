@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -17,6 +16,7 @@
 
 #include "../core/any_step.hpp"
 #include "../core/clock.hpp"
+#include "../core/mutex.hpp"
 #include "../engine/communicator_state.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -70,18 +70,18 @@ class trace_log {
 
   /// A call that begins now; end_call() gets what this returns.
   std::size_t begin_call(trace_event e) {
-    std::lock_guard const lock(mutex_);   // threads of one rank may work over different communicators
+    detail::locked const lock(mutex_);   // threads of one rank may work over different communicators
     e.number = calls_++;
     e.begin = e.end = now();
     return has_room(1) ? (events_.push_back(e), events_.size() - 1) : npos;
   }
   void end_call(std::size_t which, std::int64_t combining) {
-    std::lock_guard const lock(mutex_);
+    detail::locked const lock(mutex_);
     if (which != npos) events_[which].end = now(), events_[which].combining = combining;
   }
   /// A step, then its operands.
   void add_step(std::vector<trace_event> const& step) {
-    std::lock_guard const lock(mutex_);
+    detail::locked const lock(mutex_);
     if (has_room(step.size())) events_.insert(events_.end(), step.begin(), step.end());
   }
 
@@ -98,7 +98,7 @@ class trace_log {
   std::uint64_t dropped_ = 0;
   std::uint32_t calls_ = 0;
   std::vector<trace_event> events_;
-  std::mutex mutex_;
+  detail::mutex mutex_;
 };
 
 /// Logs one communicator's calls; a traced state keeps one.

@@ -10,10 +10,10 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <mutex>
 #include <vector>
 
 #include "../core/error.hpp"
+#include "../core/mutex.hpp"
 #include "../core/strings.hpp"
 #include "../transport/memory/shared_host.hpp"
 #include "waiting_for.hpp"
@@ -43,7 +43,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The states of all communicators.
 struct impatient_states {
-  std::mutex mutex;
+  detail::mutex mutex;
   std::vector<impatient_rank*> states;
 
   static impatient_states& of_process() {
@@ -60,12 +60,12 @@ COLLIGO_BODY impatient_rank::impatient_rank(communicator_state& state, patience_
   // Ranks of a host write there what they wait for, also for messages.
   if (host) host->report_waits(this);
   auto& all = impatient_states::of_process();
-  std::lock_guard const lock(all.mutex);
+  locked const lock(all.mutex);
   all.states.push_back(this);
 }
 COLLIGO_BODY impatient_rank::~impatient_rank() {
   auto& all = impatient_states::of_process();
-  std::lock_guard const lock(all.mutex);
+  locked const lock(all.mutex);
   std::erase(all.states, this);
 }
 
@@ -75,7 +75,7 @@ COLLIGO_BODY impatient_rank::~impatient_rank() {
   noted_call in_none;
   std::copy_n(what.data(), std::min(what.size(), in_none.elsewhere.size() - 1), in_none.elsewhere.data());
   auto& all = impatient_states::of_process();
-  std::lock_guard const lock(all.mutex);
+  locked const lock(all.mutex);
   for (impatient_rank* const other : all.states)
     if (other != this && &other->state_.requests() == &state_.requests() && other->notice_->get().call.number == 0)
       other->notice_->put(in_none);

@@ -14,6 +14,7 @@
 #include "../core/owner.hpp"
 #include "../core/small_vector.hpp"
 #include "../core/run_list.hpp"
+#include "../core/view.hpp"
 #include "group_numbers.hpp"
 #include "memory_prices.hpp"
 
@@ -66,7 +67,7 @@ class hierarchy {
   static hierarchy of_hosts(std::span<int const> hosts);
   /// Of the ranks' reports on their cores, without levels that some rank does not know: for each level the number of
   /// what a rank shares there. `hosts`: as above.
-  static hierarchy of_domains(int p, std::span<detail::run_list const> domains, detail::run_list const& hosts);
+  static hierarchy of_domains(int p, detail::view<detail::run_list const> domains, detail::run_list const& hosts);
   /// The same for a host_map. With many ranks it has no columns (they take up to half a byte per rank), so no slices.
   static hierarchy without_columns(std::span<int const> hosts);
 

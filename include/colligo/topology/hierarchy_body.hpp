@@ -309,7 +309,7 @@ COLLIGO_BODY std::pair<int, int> hierarchy::fewest_and_most(int level, int below
   return of_sizes(static_cast<int>(hosts.size()), {}, hosts);
 }
 
-[[gnu::cold]] COLLIGO_BODY hierarchy hierarchy::of_domains(int p, std::span<detail::run_list const> domains,
+[[gnu::cold]] COLLIGO_BODY hierarchy hierarchy::of_domains(int p, detail::view<detail::run_list const> domains,
                                                          detail::run_list const& hosts) {
   detail::row_of_lists levels;
   detail::small_vector<distance> distances_of_levels;

@@ -10,9 +10,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
 #include "../../core/element.hpp"
+#include "../../core/mutex.hpp"
 #include "../../core/small_vector.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -92,7 +92,7 @@ class arena {
   int file_;
   std::byte* begin_;
   std::uint64_t cookie_;
-  std::mutex mutable mutex_;
+  mutex mutable mutex_;
   small_vector<part> free_;               // sorted by offset; adjacent parts are one
   small_vector<char> reserved_;           // for each granule: 1 if it is backed
   std::size_t used_ = 0, reserved_bytes_ = 0;

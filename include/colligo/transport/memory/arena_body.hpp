@@ -66,7 +66,7 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
 }  // namespace arenas
 
 [[gnu::cold]] COLLIGO_BODY std::uint64_t arena::allocate(std::size_t bytes) {
-  std::lock_guard const lock(mutex_);
+  locked const lock(mutex_);
   collect();
   bytes = arenas::whole_lines(bytes);
   part* const first = free_.begin() + place_of(free_, [&](part const& f) { return f.bytes >= bytes; });
@@ -79,13 +79,13 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
 }
 
 [[gnu::cold]] COLLIGO_BODY void arena::free(part which) {
-  std::lock_guard const lock(mutex_);
+  locked const lock(mutex_);
   release(which);
 }
 
 [[gnu::cold]] COLLIGO_BODY void arena::free_after(std::atomic<std::uint32_t> const& left, std::uint32_t ranks,
                                                   small_vector<part> parts) try {
-  std::lock_guard const lock(mutex_);
+  locked const lock(mutex_);
   owner<retired> made(new retired{&left, ranks, std::move(parts)});
   retired_.push_back(made.get());
   made.release();
@@ -159,11 +159,11 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
 }
 
 [[gnu::cold]] COLLIGO_BODY std::size_t arena::used() const {
-  std::lock_guard const lock(mutex_);
+  locked const lock(mutex_);
   return used_;
 }
 [[gnu::cold]] COLLIGO_BODY std::size_t arena::reserved() const {
-  std::lock_guard const lock(mutex_);
+  locked const lock(mutex_);
   return reserved_bytes_;
 }
 
@@ -220,7 +220,7 @@ namespace arenas {
 [[gnu::cold]] COLLIGO_BODY arena::peer arena::map(arena_address const& at) {
   if (at.file < 0) return {};
   if (at.cookie == cookie_) return {cookie_, begin_, true};
-  std::lock_guard const lock(mutex_);
+  locked const lock(mutex_);
   peer* const known = peers_.begin() + place_of(peers_, [&](peer const& p) { return p.cookie >= at.cookie; });
   if (known != peers_.end() && known->cookie == at.cookie) return *known;
   std::array<char, 64> path{}, target{};
@@ -255,7 +255,7 @@ namespace arenas {
 // A pidfd denotes one process for ever, while its number may be used again. All communicators share one, because a
 // process may have few file descriptors.
 [[gnu::cold]] COLLIGO_BODY bool arena::has_ended(std::byte const* begin) {
-  std::lock_guard const lock(mutex_);
+  locked const lock(mutex_);
   peer& other = peers_[place_of(peers_, [&](peer const& p) { return p.begin == begin; })];
 #if defined(SYS_pidfd_open)   // headers of Linux 5.3 and later
   if (other.handle == not_opened) other.handle = static_cast<int>(syscall(SYS_pidfd_open, other.process, 0));

@@ -28,10 +28,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 #include <utility>
 
 #include "../../core/copy.hpp"
+#include "../../core/view.hpp"
 #include "shared_layout.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -160,7 +160,7 @@ class sender {
   template <class Counter>
   std::uint64_t least(Counter counter) const {
     std::uint64_t smallest = counter(backs_[0]).load(std::memory_order_acquire);
-    for (channel_back const& back : backs_.subspan(1))
+    for (channel_back const& back : backs_.part(1, backs_.size() - 1))
       smallest = std::min(smallest, counter(back).load(std::memory_order_acquire));
     return smallest;
   }
@@ -181,7 +181,7 @@ class sender {
   store_choice stores_;
   chunk_label next_{};   // of the chunk that room_for() has begun, or of the latest
   bool is_announced_ = false;
-  std::span<channel_back const> backs_;   // of all readers; host_ sets them
+  view<channel_back const> backs_;   // of all readers; host_ sets them
   friend class receiver;
 };
 

@@ -190,7 +190,7 @@ class shared_host {
   }
   /// The latest call that this rank abandoned; 0: none.
   std::uint32_t latest_abandoned() const { return latest_abandoned_; }
-  std::span<rank_record* const> records() const { return records_; }
+  view<rank_record* const> records() const { return records_; }
   rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
   /// The rank of the communicator at a place.
   int rank_at(std::size_t place) const {

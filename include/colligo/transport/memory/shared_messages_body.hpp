@@ -279,7 +279,8 @@ COLLIGO_BODY bool shared_messages::advance(incoming* first) {
     }
   }
   auto const is_timed = [](incoming const& i) { return i.by == way::ring && i.from->is_timed(); };
-  bool const timed = std::any_of(first, last, is_timed);
+  bool timed = false;
+  for (incoming const* i = first; i != last; ++i) timed = timed || is_timed(*i);
   std::uint64_t const began = timed ? cycles() : 0;
   use(first, n);
   std::uint64_t const took = timed ? (cycles() - began) / first->members : 0;

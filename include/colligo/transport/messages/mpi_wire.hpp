@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
+#include "../../core/mutex.hpp"
 #include "../../core/small_vector.hpp"
 #include "../../engine/call.hpp"
 #include "mpi_error.hpp"
@@ -49,7 +49,7 @@ class left_calls {
   static void drop_of_next() noexcept;
   static small_vector<entry>& all() noexcept;
   static inline std::size_t turn_ = 0;
-  static inline std::mutex mutex_;   // threads may wait on different communicators
+  static inline mutex mutex_;   // threads may wait on different communicators
   static inline std::atomic<int> count_ = 0;
 };
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <exception>
-#include <mutex>
 #include <new>
 
 #include "../../core/small_vector.hpp"
@@ -80,7 +79,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::add(entry const& call) noexcept {
   drop_messages();
-  std::lock_guard const turn(mutex_);
+  locked const turn(mutex_);
   try {
     if (all().empty()) all().reserve(64);
     all().push_back(call);
@@ -91,15 +90,15 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::forget_old(MPI_Comm comm, std::uint32_t number) noexcept {
-  std::lock_guard const turn(mutex_);
+  locked const turn(mutex_);
   for (std::size_t i = all().size(); i-- > 0;)
     if (entry& left = all()[i]; left.comm == comm && number - left.number >= left.tags / 2)
       all().erase(&left), --count_;
 }
 
 [[gnu::cold]] COLLIGO_BODY void left_calls::drop_of_next() noexcept {
-  std::unique_lock const turn(mutex_, std::try_to_lock);
-  if (!turn || all().empty()) return;   // another thread is dropping messages, or has dropped the last ones
+  auto const turn = locked::if_free(mutex_);
+  if (!turn.is_held() || all().empty()) return;   // another thread is dropping messages, or has dropped the last ones
   entry& left = all()[turn_++ % all().size()];
   left.drop_messages();
   if (left.others == 0) all().erase(&left), --count_;

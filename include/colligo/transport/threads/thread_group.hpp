@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -82,7 +81,7 @@ struct group_of_threads {
   class numbers_of_calls {
    public:
     void add(std::uint32_t number) noexcept try {
-      std::lock_guard const lock(mutex_);
+      locked const lock(mutex_);
       std::size_t const next = runs_before(number);
       bool const extends = next != 0 && number <= runs_[next - 1].last + 1;
       if (extends) runs_[next - 1].last = std::max(runs_[next - 1].last, number);
@@ -90,7 +89,7 @@ struct group_of_threads {
     } catch (std::bad_alloc const&) {   // the latest are known all the same
     }
     bool has(std::uint32_t number) const {
-      std::lock_guard const lock(mutex_);
+      locked const lock(mutex_);
       std::size_t const next = runs_before(number);
       return next != 0 && number <= runs_[next - 1].last;
     }
@@ -101,7 +100,7 @@ struct group_of_threads {
       auto const is_before = [](std::uint32_t n, run const& r) { return n < r.first; };
       return static_cast<std::size_t>(std::upper_bound(runs_.begin(), runs_.end(), number, is_before) - runs_.begin());
     }
-    std::mutex mutable mutex_;   // nothing else is locked meanwhile
+    mutex mutable mutex_;        // nothing else is locked meanwhile
     std::vector<run> runs_;      // in ascending order
   };
 
@@ -113,7 +112,7 @@ struct group_of_threads {
 
     void offer(int from, parcel& p) {
       rank_state& d = at(p.to);
-      std::lock_guard const lock(d.mutex);
+      locked const lock(d.mutex);
       parcel** last = &d.offered[static_cast<std::size_t>(from)];
       while (*last) last = &(*last)->next;
       *last = &p;
@@ -129,7 +128,7 @@ struct group_of_threads {
         while (*place && (*place)->number != number) place = &(*place)->next;
         return *place != nullptr;
       };
-      std::unique_lock lock(d.mutex);
+      locked lock(d.mutex);
       if (!await(lock, to, from, number, there, "waits for a message of", waits)) return nullptr;
       parcel* const p = *place;
       *place = p->next;
@@ -139,19 +138,19 @@ struct group_of_threads {
 
     void took(int from, parcel& p) {
       rank_state& d = at(from);
-      std::lock_guard const lock(d.mutex);
+      locked const lock(d.mutex);
       p.taken = true;
       d.changed.notify_all();
     }
 
     bool is_taken(int from, parcel const& p, bool waits) {
-      std::unique_lock lock(at(from).mutex);
+      locked lock(at(from).mutex);
       return await(lock, from, p.to, p.number, [&] { return p.taken; }, "has a message for", waits);
     }
 
     void post(letter& l) {
       rank_state& d = at(l.to);
-      std::lock_guard const lock(d.mutex);
+      locked const lock(d.mutex);
       parcel** last = &d.letters;
       while (*last) last = &(*last)->next;
       *last = &l;
@@ -160,7 +159,7 @@ struct group_of_threads {
     /// The first letter to this rank in the call `number`; null: there is none.
     letter* take_letter(int rank, std::uint32_t number) {
       rank_state& d = at(rank);
-      std::lock_guard const lock(d.mutex);
+      locked const lock(d.mutex);
       for (parcel** place = &d.letters; *place; place = &(*place)->next) {
         if ((*place)->number != number) continue;
         parcel* const p = *place;
@@ -183,7 +182,7 @@ struct group_of_threads {
     void withdraw(int from, parcel const& p) {
       {
         rank_state& d = at(p.to);
-        std::lock_guard const lock(d.mutex);
+        locked const lock(d.mutex);
         if (!p.accepted) {
           for (parcel** first : {&d.offered[static_cast<std::size_t>(from)], &d.letters})
             for (parcel** place = first; *place; place = &(*place)->next)
@@ -195,12 +194,12 @@ struct group_of_threads {
         }
       }
       rank_state& d = at(from);
-      std::unique_lock lock(d.mutex);
+      locked lock(d.mutex);
       d.changed.wait(lock, [&] { return p.taken; });   // being copied at this moment
     }
 
     void leave(int rank, std::exception_ptr error) {
-      std::lock_guard const lock(state_);
+      locked const lock(state_);
       if (error && !first_) {   // first, so that no rank takes this one for one that has left in peace
         first_ = error;
         failed_ = true;
@@ -211,7 +210,7 @@ struct group_of_threads {
 
     /// A rank abandons a call: ranks that wait for it in this call throw.
     void abandon_call(int rank, std::uint32_t number, std::string_view why) noexcept {
-      std::lock_guard const lock(state_);
+      locked const lock(state_);
       at(rank).calls_abandoned.add(number, why);
       at(rank).all_abandoned.add(number);
       wake_all();
@@ -224,7 +223,7 @@ struct group_of_threads {
 
     /// The segments of all ranks for shared_host, made and set to zeros by the first rank that needs them.
     std::vector<std::byte*> segments() {
-      std::lock_guard const lock(state_);
+      locked const lock(state_);
       std::size_t const bytes = segment_layout(static_cast<int>(ranks_.size())).bytes();
       std::vector<std::byte*> begins;
       segments_.resize(ranks_.size());
@@ -248,7 +247,7 @@ struct group_of_threads {
 
    private:
     struct rank_state {
-      std::mutex mutex;
+      detail::mutex mutex;
       condition changed;
       std::vector<parcel*> offered;   // for each sender: a list of messages to this rank
       parcel* letters = nullptr;      // a list of those of any sender
@@ -261,7 +260,7 @@ struct group_of_threads {
 
     void wake_all() {
       for (rank_state& d : ranks_) {
-        std::lock_guard const lock(d.mutex);
+        locked const lock(d.mutex);
         d.changed.notify_all();
       }
     }
@@ -276,7 +275,7 @@ struct group_of_threads {
 
     // Returns ready(), which it waits for if `waits`. Throws if the peer can no longer make it true.
     template <class Ready>
-    bool await(std::unique_lock<std::mutex>& lock, int rank, int peer, std::uint32_t number, Ready ready,
+    bool await(locked& lock, int rank, int peer, std::uint32_t number, Ready ready,
                char const* what, bool waits) {
       auto const hopeless = [&] { return at(peer).gone || has_abandoned(peer, number); };
       auto const over = [&] { return ready() || hopeless(); };
@@ -285,7 +284,7 @@ struct group_of_threads {
       if (ready()) return true;
       if (!waits && !hopeless()) return false;
       lock.unlock();
-      std::lock_guard const state(state_);
+      locked const state(state_);
       if (first_) throw abandoned{};
       if (has_abandoned(peer, number))
         throw failed_elsewhere("colligo: rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
@@ -295,7 +294,7 @@ struct group_of_threads {
     }
 
     std::vector<rank_state> ranks_;
-    std::mutex state_;
+    mutex state_;
     std::exception_ptr first_;
     std::atomic<bool> failed_ = false;
     std::vector<buffer> segments_;
