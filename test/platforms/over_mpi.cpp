@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Collectives over MPI_Comm without Boost, against sums known beforehand, on a communicator and on one in the reverse
-// order: for MPI libraries that test/mpi, which needs Boost.MPI, does not run over.
+// order: as programs make them whose MPI library has no Boost.MPI.
 #include <mpi.h>
 
 #include <colligo/colligo.hpp>
