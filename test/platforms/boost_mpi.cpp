@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the tests call of the compiled part of Boost.MPI, which Debian has for Open MPI alone: so the sources of test/mpi
-// and test/faults run over other MPI libraries as they are. Boost's headers declare it.
+// What the tests call of the compiled part of Boost.MPI, which Debian has for Open MPI alone: so the sources of
+// test/mpi and test/faults run over other MPI libraries as they are. Boost's headers declare it.
 #include <mpi.h>
 
 #include <boost/mpi/cartesian_communicator.hpp>
