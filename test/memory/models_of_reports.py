@@ -104,6 +104,30 @@ def notices(o):
     return sequence_lock(o, (2, 4), lambda n: n - 1, lambda n: n % 2 == 0)
 
 
+@model(listed="release", is_listed="acquire", mutants=["lists the call first", "looks for the reason first"], sources=[
+    (*add, "numbers_.size()].store", "listed"),
+    (identity_body, "bool abandoned_calls::is_listed(", "one.load", "is_listed"),
+    (*reason, "bool const listed = is_listed(number);", "")])
+def listed(o):
+    """A rank gives its reason before it lists the call."""
+    def writer():
+        if o.but == "lists the call first":
+            yield store("list", o.listed, 1)
+        yield store("reason", "relaxed", 1)
+        if o.but != "lists the call first":
+            yield store("list", o.listed, 1)
+
+    def reader():
+        early = o.but == "looks for the reason first"
+        if early:
+            reason_there = yield load("reason", "relaxed")
+        is_there = yield load("list", o.is_listed)
+        if not early:
+            reason_there = yield load("reason", "relaxed")
+        need(not is_there or reason_there, "a call is listed, and no reason is there")
+    return [writer, reader]
+
+
 is_hopeless = (messages_body, "bool shared_messages::is_hopeless(")
 
 
@@ -156,8 +180,7 @@ alone += [   # of its own
     (*place_of, ".name.load", "relaxed"), (*place_of, "types_[which].number.load", "relaxed"),
     (*place_of, "newest_type_.load", "relaxed"), (*place_of, "newest_type_.store", "relaxed"),
     (*place_of, "type.name.store", "relaxed"), (*place_of, "latest_type_.store", "relaxed"),
-    (*add, "count_.load", "relaxed"), (*add, "count_.store", "relaxed"), (*add, "numbers_.size()].store", "relaxed"),
-    (identity_body, "bool abandoned_calls::is_listed(", "one.load", "relaxed"),
+    (*add, "count_.load", "relaxed"), (*add, "count_.store", "relaxed"),
     (identity_body, "bool abandoned_calls::may_have_forgotten(", "count_.load", "relaxed"),
     (identity_body, "bool abandoned_calls::may_have_forgotten(", "one.load", "relaxed"),
     (*add, "e.number.load", "relaxed"), (*add, "e.first.load", "relaxed"), (*put_notice, "version_.load", "relaxed"),

@@ -106,11 +106,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
 [[gnu::cold]] COLLIGO_BODY void abandoned_calls::add(std::uint32_t number, std::string_view why) {
   auto const last = [](entry const& e) { return e.number.load(std::memory_order_relaxed); };
   auto const age = [&](entry const& e) { return static_cast<std::int32_t>(number - last(e)); };
-  if (!has(number)) {
-    std::uint32_t const count = count_.load(std::memory_order_relaxed);
-    numbers_[count % numbers_.size()].store(number, std::memory_order_relaxed);
-    count_.store(count + 1, std::memory_order_relaxed);
-  }
+  bool const is_listed_already = has(number);
   entry* oldest = &latest_[0];
   std::uint32_t first = number;
   for (entry& e : latest_) {
@@ -123,6 +119,10 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   oldest->first.store(first, std::memory_order_relaxed);
   write_letters(oldest->why, why);
   oldest->number.store(number, std::memory_order_release);
+  if (is_listed_already) return;
+  std::uint32_t const count = count_.load(std::memory_order_relaxed);
+  numbers_[count % numbers_.size()].store(number, std::memory_order_release);   // who sees it finds the reason
+  count_.store(count + 1, std::memory_order_relaxed);
 }
 // Numbers wrap round.
 [[gnu::cold]] COLLIGO_BODY abandoned_calls::found abandoned_calls::find(std::uint32_t number) const {
@@ -139,8 +139,9 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   return match;
 }
 [[gnu::cold]] COLLIGO_BODY std::string abandoned_calls::reason(std::uint32_t number) const {
+  bool const listed = is_listed(number);   // first: its reason is there before it is listed
   found const match = find(number);
-  if (!match.it) return is_listed(number) ? "no reason is known" : "";
+  if (!match.it) return listed ? "no reason is known" : "";
   std::string const why = read_letters(match.it->why);
   std::atomic_thread_fence(std::memory_order_acquire);
   bool const is_whole = match.it->number.load(std::memory_order_relaxed) == match.last;
@@ -149,7 +150,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
 
 [[gnu::cold]] COLLIGO_BODY bool abandoned_calls::is_listed(std::uint32_t number) const {
   return number != 0 &&
-         is_any(numbers_, [=](auto const& one) { return one.load(std::memory_order_relaxed) == number; });
+         is_any(numbers_, [=](auto const& one) { return one.load(std::memory_order_acquire) == number; });
 }
 [[gnu::cold]] COLLIGO_BODY bool abandoned_calls::may_have_forgotten(std::uint32_t number) const {
   if (count_.load(std::memory_order_relaxed) < numbers_.size()) return false;
