@@ -188,22 +188,3 @@ add_test(NAME benchmark_many_cores COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOU
   --csv ${CMAKE_CURRENT_BINARY_DIR}/many_cores.csv --svg ${CMAKE_CURRENT_BINARY_DIR}/many_cores.svg)
 set_tests_properties(benchmark_machines benchmark_tune benchmark_many_cores PROPERTIES LABELS benchmark)
 set_tests_properties(benchmark_tune PROPERTIES PROCESSORS 3)
-
-add_test(NAME benchmark_mpich_build COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR}
-  --target compare_mpich_check overhead_mpich_check)
-set_tests_properties(benchmark_mpich_build PROPERTIES LABELS benchmark RESOURCE_LOCK build
-  FIXTURES_SETUP benchmark_mpich)
-add_test(NAME benchmark_mpich_reductions COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-  ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --collective all_reduce,reduce --type struct --op merge ${short})
-set_tests_properties(benchmark_mpich_reductions PROPERTIES LABELS benchmark
-  FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
-foreach(mode nonblocking persistent)
-  add_test(NAME benchmark_mpich_${mode} COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-    ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/compare --mode ${mode} ${shortest})
-  set_tests_properties(benchmark_mpich_${mode} PROPERTIES LABELS benchmark
-    FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)
-endforeach()
-add_test(NAME benchmark_mpich_overhead COMMAND timeout 300 ${COLLIGO_MPICH_RUN} -n 2
-  ${CMAKE_CURRENT_BINARY_DIR}/mpich_check/overhead --batches 2 --calls 10)
-set_tests_properties(benchmark_mpich_overhead PROPERTIES LABELS benchmark
-  FIXTURES_REQUIRED benchmark_mpich PROCESSORS 2)

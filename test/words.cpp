@@ -49,7 +49,7 @@ TEST_CASE("a checker of words that are lost, doubled, swapped or out of place se
 }
 
 TEST_CASE("nobody leaves a barrier before all have come") {
-  for (int p = 1; p <= COLLIGO_TEST_MOST_RANKS; ++p) {
+  for (int p = 1; p <= COLLIGO_TEST_MOST_RANKS; p += p < 9 ? 1 : 8) {
     std::atomic<int> come = 0;
     REQUIRE_NOTHROW(colligo::run_threads(p, [&](colligo::thread_communicator& comm) {
       int round = 0;

@@ -34,13 +34,15 @@ bool same_bits_on_all_ranks(int p, std::size_t n, Tag tag) {
 }  // namespace
 
 TEST_CASE("every algorithm combines each rank's word exactly once, in order where it keeps order") {
-  for (int p = 1; p <= COLLIGO_TEST_MOST_RANKS; p += p < 17 || p > 30 ? 1 : 7)
+  for (int const p : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 32, 33}) {
+    if (p > COLLIGO_TEST_MOST_RANKS) break;
     REQUIRE_NOTHROW(colligo::run_threads(p, [](colligo::thread_communicator& comm) {
       for (std::size_t const n : {0u, 1u, 2u, 7u, 64u})
         tested::for_each_algorithm([&]<class Tag>(Tag tag) {
           if constexpr (laws::takes_words<Tag>) laws::words(comm, tag, n, 13);
         });
     }));
+  }
 }
 
 TEST_CASE("every algorithm combines each rank's word exactly once, whatever the value of a knob") {

@@ -31,7 +31,7 @@ TEST_CASE("sparse_all_to_all: each way gives what the digraph says") {
         for (digraphs::kind const what : digraphs::kinds)
           for (unsigned seed = 1; seed <= (p > 9 ? 1u : 4u); ++seed) {
             wrong += !digraphs::is_right_by<double>(comm, way, what, seed);
-            wrong += !digraphs::is_right_by<std::string>(comm, way, what, seed);
+            if (p <= 9) wrong += !digraphs::is_right_by<std::string>(comm, way, what, seed);
           }
     });
     INFO("p = " << p);

@@ -22,6 +22,7 @@ function(block_of out page language number)
 endfunction()
 block_of(program start.md cpp 0)
 block_of(makefile makefiles.md make 0)
+string(REPLACE " -O2 " " -O0 " makefile "${makefile}")   # nobody times it
 block_of(installed makefiles.md cmake 0)
 block_of(sources makefiles.md cmake 1)
 foreach(project compiled headers installed sources)

@@ -85,7 +85,7 @@ void expect_error(F f, std::string const& words) {
 }  // namespace
 
 TEST_CASE("a batch gives what its calls would, in the order of ranks, by every algorithm that keeps it") {
-  for (int const p : {1, 2, 3, 4, 7, 8, 13, 33})
+  for (int const p : {1, 2, 3, 4, 7, 8, 17})
     if (p <= COLLIGO_TEST_MOST_RANKS)
       REQUIRE_NOTHROW(run_threads(p, [](thread_communicator& comm) {
         for (std::size_t const n : {0u, 3u, 5000u}) {

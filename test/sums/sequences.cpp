@@ -72,13 +72,15 @@ TEST_CASE("what is asked of a sequence has the same bits however it is cut") {
   for (int const kind : {0, 1, 2, 4}) {
     auto const x = exact_numbers::numbers(random, kind, 500), y = exact_numbers::numbers(random, kind, 500);
     std::vector<std::uint64_t> expected;
-    for (int p = 1; p <= std::min(17, COLLIGO_TEST_MOST_RANKS); ++p)
+    for (int const p : {1, 2, 3, 4, 5, 8, 13}) {
+      if (p > COLLIGO_TEST_MOST_RANKS) break;
       cut(p, 500, random, [&](thread_communicator& comm, std::size_t first, std::size_t n) {
         auto const got = all_bits_of(all_of(comm, std::span(x).subspan(first, n), std::span(y).subspan(first, n)));
         std::lock_guard const mine(turn);
         if (expected.empty()) expected = got;
         if (got != expected) throw std::runtime_error("p = " + std::to_string(comm.size()));
       });
+    }
   }
 }
 
