@@ -15,16 +15,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Sorts by key(element); elements of equal keys keep their order. std::stable_sort does the same, but in libstdc++ by
 /// what C++20 deprecates: users' compilers would warn.
-template <class T, class Key>
-void sort_stably(std::vector<T>& all, Key key) {
-  std::vector<std::pair<std::remove_cvref_t<decltype(key(all[0]))>, std::size_t>> order;
+template <class Elements, class Key>
+void sort_stably(Elements& all, Key key) {
+  using element = std::remove_cvref_t<decltype(*all.begin())>;
+  std::vector<std::pair<std::remove_cvref_t<decltype(key(*all.begin()))>, std::size_t>> order;
   order.reserve(all.size());
-  for (T const& one : all) order.emplace_back(key(one), order.size());
+  for (element const& one : all) order.emplace_back(key(one), order.size());
   std::sort(order.begin(), order.end());
-  std::vector<T> sorted;
+  std::vector<element> sorted;
   sorted.reserve(all.size());
   for (auto const& [_, i] : order) sorted.push_back(std::move(all[i]));
-  all = std::move(sorted);
+  std::move(sorted.begin(), sorted.end(), all.begin());
 }
 
 }  // namespace colligo

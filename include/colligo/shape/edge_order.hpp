@@ -3,10 +3,10 @@
 /// The order in which the ranks of a graph perform their edges.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 
 #include "../core/mode.hpp"
+#include "../core/stable_order.hpp"
 #include "../core/view.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -24,18 +24,11 @@ struct edge_end {
 /// all ranks sort their edges by one order of all edges: along_edges.hpp relies on that. Edges with itself come first.
 template <class Lazy = void>   // so units that order none compile no sort
 void order_edges(int rank, int p, view<edge_end> ends) {
-  struct by_distance {
-    int rank, p;
-    constexpr long long key(edge_end const& e) const {
-      int const from = e.sends() ? rank : e.peer, to = e.sends() ? e.peer : rank;
-      int const distance = to >= from ? to - from : to - from + p;
-      return (static_cast<long long>(distance) * p + from) * 2 + !e.sends();
-    }
-    constexpr bool operator()(edge_end const& a, edge_end const& b) const {
-      return key(a) != key(b) ? key(a) < key(b) : a.index() < b.index();   // std::stable_sort would allocate
-    }
-  };
-  std::sort(ends.begin(), ends.end(), by_distance{rank, p});
+  sort_stably(ends, [=](edge_end const& e) {
+    int const from = e.sends() ? rank : e.peer, to = e.sends() ? e.peer : rank;
+    int const distance = to >= from ? to - from : to - from + p;
+    return (static_cast<long long>(distance) * p + from) * 2 + !e.sends();
+  });
 }
 
 }  // namespace colligo

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/stable_order.hpp"
 #include "tracer.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -28,7 +29,7 @@ class repeated_calls {
   explicit repeated_calls(trace_log const& log) {
     for (trace_event const& e : log.events())
       if (e.what == trace_event::kind::call) calls_.push_back(&e);
-    std::ranges::stable_sort(calls_, {}, [](trace_event const* e) { return e->begin; });
+    sort_stably(calls_, [](trace_event const* e) { return e->begin; });
     look(0, calls_.size());
   }
 
