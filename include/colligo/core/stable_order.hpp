@@ -17,12 +17,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// what C++20 deprecates: users' compilers would warn.
 template <class Elements, class Key>
 void sort_stably(Elements& all, Key key) {
-  using element = std::remove_cvref_t<decltype(*all.begin())>;
+  using T = std::remove_cvref_t<decltype(*all.begin())>;
   std::vector<std::pair<std::remove_cvref_t<decltype(key(*all.begin()))>, std::size_t>> order;
   order.reserve(all.size());
-  for (element const& one : all) order.emplace_back(key(one), order.size());
+  for (T const& one : all) order.emplace_back(key(one), order.size());
   std::sort(order.begin(), order.end());
-  std::vector<element> sorted;
+  std::vector<T> sorted;
   sorted.reserve(all.size());
   for (auto const& [_, i] : order) sorted.push_back(std::move(all[i]));
   std::move(sorted.begin(), sorted.end(), all.begin());
