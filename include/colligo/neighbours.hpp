@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -190,9 +191,7 @@ struct combining_neighbours final : owned_functor<no_functor> {
   combining_neighbours(graph const& edges, std::span<T> result, Op f)
       : owned_functor<no_functor>(no_functor{}), functor(std::move(f)), received(edges.in_degree() * result.size()),
         out(result) {
-    auto const from = edges.peers(false);
-    for (std::size_t i = 0; i < from.size(); ++i) places.push_back(i);
-    sort_stably(places, [&](std::size_t i) { return from[i]; });
+    places = stable_order(edges.peers(false), std::identity{});
   }
   void finish() override {
     for (std::size_t k = 0; k < places.size(); ++k) {

@@ -119,12 +119,11 @@ class exchange_of final : public arrivals {
   void complete() override {
     auto const& sources = in.sources;
     if (std::is_sorted(sources.begin(), sources.end(), std::less_equal<>{})) return;   // each once too
-    std::vector<std::size_t> order(sources.size()), first(sources.size());
-    for (std::size_t i = 0, sum = 0; i < order.size(); sum += in.counts[i++]) order[i] = i, first[i] = sum;
-    sort_stably(order, [&](std::size_t i) { return sources[i]; });
+    std::vector<std::size_t> first(sources.size());
+    for (std::size_t i = 0, sum = 0; i < first.size(); sum += in.counts[i++]) first[i] = sum;
     received<T> sorted;
     sorted.data.reserve(in.data.size());
-    for (std::size_t const i : order) {
+    for (std::size_t const i : stable_order(sources, std::identity{})) {
       auto const from = in.data.begin() + static_cast<std::ptrdiff_t>(first[i]);
       sorted.data.insert(sorted.data.end(), std::make_move_iterator(from),
                          std::make_move_iterator(from + static_cast<std::ptrdiff_t>(in.counts[i])));
