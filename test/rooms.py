@@ -15,13 +15,13 @@ import sys
 headers = pathlib.Path(__file__).resolve().parent.parent / "include" / "colligo"
 drawing = headers / "rooms.svg"
 # From top to bottom; a room includes those above it. The public headers are the last one.
-rows = [["core"], ["topology", "environment"], ["shape", "plan"], ["algorithm"], ["engine"], ["transport/memory"],
-        ["transport/messages", "transport/threads"], ["bootstrap"], ["communicators"], ["rules"], ["arguments"],
-        ["exchange"], ["sums"], ["tools"], ["public headers"]]
+rows = [["core"], ["topology", "environment"], ["shape", "plan"], ["algorithm"], ["engine", "faults"],
+        ["transport/memory"], ["transport/messages", "transport/threads"], ["bootstrap"], ["communicators"], ["rules"],
+        ["arguments"], ["exchange"], ["sums"], ["tools"], ["public headers"]]
 level = {room: at for at, row in enumerate(rows) for room in row}
 # These include nothing else.
-alone = {"topology": {"core"}, "environment": {"core"}, "shape": {"core", "topology"}, "plan": {"core"},
-         "algorithm": {"core", "topology", "shape"}}
+alone = {"topology": {"core"}, "environment": {"core"}, "faults": {"core"}, "shape": {"core", "topology"},
+         "plan": {"core"}, "algorithm": {"core", "topology", "shape"}}
 
 
 def room_of(header):

@@ -89,9 +89,6 @@ inline call_identity identity_of(call const& call, erased_policy const& policy) 
 /// "reduce of 8 double (64 bytes) with root 1, binary_tree"; without a known type "8 elements of 8 bytes".
 std::string name_of_call(call_identity const& identity, std::string_view type = {});
 
-/// In an error these words stand before the rank that was the first to abandon the call, and its reason.
-inline constexpr std::string_view abandoned_by = " was abandoned by ";
-
 /// A rank's current call, for reports of ranks that have lost patience.
 struct noted_call {
   static constexpr std::size_t most = 8;   ///< ranks awaited, by name

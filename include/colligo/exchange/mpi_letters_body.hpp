@@ -145,8 +145,7 @@ class mpi_letters final : public letters {
       return in.refuse(from, std::move(words));
     }
     state_.wire().hears_aborts();
-    throw failed_elsewhere(concat({"colligo: sparse_all_to_all on rank ", state_.rank(), " in call number ", number_,
-                                   " on this communicator: rank ", from, " has abandoned the call"}));
+    throw failed_elsewhere(abandoned_there(at_call(state_.rank(), number_, "sparse_all_to_all"), from));
   }
   // The first 8 bytes of a message are its length.
   void take_encoded(int from, std::size_t first, arrivals& in) {
@@ -166,8 +165,8 @@ class mpi_letters final : public letters {
     }
   }
   [[noreturn]] void refuse_length(int from, std::size_t got) {
-    throw mismatch_error(concat({"colligo: sparse_all_to_all on rank ", state_.rank(), ": ranks make different calls: "
-                                 "rank ", from, " sends ", got, " bytes, which are no elements of type ", of_.name()}));
+    throw mismatch_error(other_elements(at_call(state_.rank(), number_, "sparse_all_to_all"), from,
+                                        concat({"elements of type ", of_.name()}), with_number(got, "byte")));
   }
 
   mpi_state& state_;

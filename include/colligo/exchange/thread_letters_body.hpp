@@ -46,9 +46,9 @@ class thread_letters final : public letters {
     } const at_end{state_.ranks, *one};
     if (one->refusal) return in.refuse(one->from, *one->refusal), true;
     if (one->of->name() != of_.name())
-      throw mismatch_error("colligo: sparse_all_to_all on rank " + std::to_string(state_.rank()) + " sends elements of "
-                           "type " + std::string(of_.name()) + ", rank " + std::to_string(one->from) + " of type " +
-                           std::string(one->of->name()) + ": the ranks made different calls");
+      throw mismatch_error(other_elements(at_call(state_.rank(), number_, "sparse_all_to_all"), one->from,
+                                          concat({"elements of type ", of_.name()}),
+                                          concat({"elements of type ", one->of->name()})));
     try {
       of_.copy(one->data, one->n, in.add(one->from, one->n));
     } catch (...) {

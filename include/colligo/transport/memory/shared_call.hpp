@@ -70,6 +70,7 @@ class shared_call : private listener {
   }
   void learn_type(element const& of);
   std::string this_call() const;
+  std::string at_this_call() const;   // "colligo: (this call) on rank 0: "
   void hear_of_failure(int peer);
   bool follows(int peer, std::uint64_t difference) const;
   void throw_if_abandoned(int peer) const;

@@ -12,12 +12,17 @@
 
 #include "../../core/clock.hpp"
 #include "../../core/error.hpp"
+#include "../../faults/sentences.hpp"
 #include "shared_call.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY std::string shared_call::this_call() const {
   return name_of_call(call_, data_->of().name());
+}
+
+[[gnu::cold]] COLLIGO_BODY std::string shared_call::at_this_call() const {
+  return concat({"colligo: ", this_call(), " on rank ", rank_, ": "});
 }
 
 [[gnu::cold]] COLLIGO_BODY bool shared_call::hears(int from, std::uint64_t expected, std::uint64_t tag) {
@@ -57,9 +62,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY void shared_call::hear_of_failure(int peer) try {
-  data_->fail(std::make_exception_ptr(failed_elsewhere(
-      concat({"colligo: ", this_call(), " on rank ", rank_, ": rank ", peer,
-                " has failed in this call, so this rank's result is invalid"}))));
+  data_->fail(std::make_exception_ptr(failed_elsewhere(failed_there(at_this_call(), peer))));
 } catch (std::bad_alloc const&) {   // for the message of the error
   data_->fail(std::current_exception());
 }
@@ -79,8 +82,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY void shared_call::throw_lost(int rank) const {
-  std::string_view const how = host_.ranks_may_leave() ? " has left: not all ranks made this call" : " is gone";
-  throw rank_lost(concat({"colligo: ", this_call(), " on rank ", rank_, ": rank ", rank, how}), rank);
+  std::string const at = at_this_call();
+  throw rank_lost(host_.ranks_may_leave() ? left_before(at, rank) : concat({at, "rank ", rank, " is gone"}), rank);
 }
 
 // The letters of the name, because a shared library may have a function of its own that says it.

@@ -20,6 +20,7 @@
 #include "../../core/transport.hpp"
 #include "../../core/strings.hpp"
 #include "../../engine/waits.hpp"
+#include "../../faults/sentences.hpp"
 #include "reader_group.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -10,6 +10,7 @@
 
 #include "../../core/clock.hpp"
 #include "../../core/error.hpp"
+#include "../../faults/sentences.hpp"
 #include "mpi_messages.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -40,8 +41,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   abandoned_by_ = nobody;
   state_.wire().hears_aborts();
   data_->rethrow();
-  throw failed_elsewhere(concat({"colligo: rank ", state_.rank(), " in call number ", number_,
-                                   " on this communicator: rank ", peer, " has abandoned the call"}));
+  throw failed_elsewhere(abandoned_there(at_call(state_.rank(), number_), peer));
 }
 
 // Makes this rank's call fail because of a message of the wrong length. False if its sender has abandoned the call.
@@ -49,16 +49,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (bytes == 0 && state_.wire().receive_remark(from, number_) == mpi_wire::remark::abort_message) return false;
   if (data_->has_failed()) return true;
   try {
-    std::string const said =
-        concat({"colligo: rank ", state_.rank(), " in call number ", number_, " on this communicator: "});
-    if (bytes == 0)
-      throw failed_elsewhere(concat(
-          {said, "rank ", from, " has failed in this call, so this rank's result is invalid"}));
+    std::string const at = at_call(state_.rank(), number_);
+    if (bytes == 0) throw failed_elsewhere(failed_there(at, from));
     element const& of = data_->of();
     std::string const what = of.objects ? concat({wanted, " bytes"})
                                         : concat({wanted / of.size, " ", of.name(), " (", wanted, " bytes)"});
-    throw mismatch_error(concat({said, "ranks make different calls: ", what, " are expected of rank ", from,
-                                   ", it sends ", bytes > wanted ? concat_piece("more") : concat_piece(bytes)}));
+    throw mismatch_error(other_elements(at, from, what, bytes > wanted ? "more" : with_number(bytes, "byte")));
   } catch (...) {   // one of these two errors, or no memory for its text
     data_->fail(std::current_exception());
   }

@@ -129,7 +129,7 @@ struct group_of_threads {
         return *place != nullptr;
       };
       locked lock(d.mutex);
-      if (!await(lock, to, from, number, there, "waits for a message of", waits)) return nullptr;
+      if (!await(lock, to, from, number, there, waits)) return nullptr;
       parcel* const p = *place;
       *place = p->next;
       p->accepted = true;
@@ -145,7 +145,7 @@ struct group_of_threads {
 
     bool is_taken(int from, parcel const& p, bool waits) {
       locked lock(at(from).mutex);
-      return await(lock, from, p.to, p.number, [&] { return p.taken; }, "has a message for", waits);
+      return await(lock, from, p.to, p.number, [&] { return p.taken; }, waits);
     }
 
     void post(letter& l) {
@@ -173,9 +173,8 @@ struct group_of_threads {
     void require_all_in_call(int rank, std::uint32_t number) {
       for (std::size_t r = 0; r < ranks_.size(); ++r)
         if (ranks_[r].calls_abandoned.has(number))
-          throw failed_elsewhere("colligo: rank " + std::to_string(rank) + " waits for messages: rank " +
-                                 std::to_string(r) + " has abandoned this call: " +
-                                 ranks_[r].calls_abandoned.reason(number));
+          throw failed_elsewhere(abandoned_there(at_call(rank, number), static_cast<int>(r),
+                                                 ranks_[r].calls_abandoned.reason(number)));
     }
 
     // For a sender that gives up its step: afterwards no rank reads the message.
@@ -275,8 +274,7 @@ struct group_of_threads {
 
     // Returns ready(), which it waits for if `waits`. Throws if the peer can no longer make it true.
     template <class Ready>
-    bool await(locked& lock, int rank, int peer, std::uint32_t number, Ready ready,
-               char const* what, bool waits) {
+    bool await(locked& lock, int rank, int peer, std::uint32_t number, Ready ready, bool waits) {
       auto const hopeless = [&] { return at(peer).gone || has_abandoned(peer, number); };
       auto const over = [&] { return ready() || hopeless(); };
       if (waits && !at(rank).on_wait) at(rank).changed.wait(lock, over);
@@ -287,10 +285,8 @@ struct group_of_threads {
       locked const state(state_);
       if (first_) throw abandoned{};
       if (has_abandoned(peer, number))
-        throw failed_elsewhere("colligo: rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
-                               ", which has abandoned this call: " + at(peer).calls_abandoned.reason(number));
-      throw error("colligo: rank " + std::to_string(rank) + ' ' + what + " rank " + std::to_string(peer) +
-                  ", which has left: not all ranks made this call");
+        throw failed_elsewhere(abandoned_there(at_call(rank, number), peer, at(peer).calls_abandoned.reason(number)));
+      throw error(left_before(at_call(rank, number), peer));
     }
 
     std::vector<rank_state> ranks_;

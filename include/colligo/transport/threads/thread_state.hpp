@@ -208,18 +208,15 @@ struct over_threads {
       bool const expected = n == wanted.elements.size() && type == mine;
       try {
         if (p->failed)
-          throw failed_elsewhere("colligo: rank " + std::to_string(wanted.peer) + " has failed in this call, so that "
-                                 "the result of rank " + std::to_string(rank()) + " is invalid");
+          throw failed_elsewhere(failed_there(at_call(rank(), number_), wanted.peer));
         if (expected) data_.of().copy(p->data, n, into);
       } catch (...) {
         data_.fail(std::current_exception());
       }
       state_.ranks.took(wanted.peer, *p);   // the sender may reuse the parcel
       if (!expected)
-        throw mismatch_error("colligo: rank " + std::to_string(rank()) + " expects " +
-                             with_number(wanted.elements.size(), "element") + " of type " + std::string(mine) +
-                             " from rank " + std::to_string(wanted.peer) + ", which sends " + std::to_string(n) +
-                             " of type " + std::string(type) + ": the ranks made different calls");
+        throw mismatch_error(other_elements(at_call(rank(), number_), wanted.peer,
+                                            concat({wanted.elements.size(), " ", mine}), concat({n, " ", type})));
       return true;
     }
 
