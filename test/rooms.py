@@ -30,15 +30,13 @@ def room_of(header):
 
 
 def called_its(text):
-    """Numbers of lines with a variable `its`, which says nothing; a lambda of one line may call its parameter so."""
+    """Numbers of lines with a variable `its` or `its_...`, which says nothing."""
 
     def blank(found):
         return re.sub(r"\S", " ", found[0])
 
     code = re.sub(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", blank, text, flags=re.S)
-    code = re.sub(r"\[[^\][\n]*\]\([^(),\n]*\bits\) (?:-> [^{\n]+)?\{(?:[^{}\n]|\{[^{}\n]*\})*\}", blank,
-                  code)
-    return [code.count("\n", 0, found.start()) + 1 for found in re.finditer(r"\bits\b", code)]
+    return [code.count("\n", 0, found.start()) + 1 for found in re.finditer(r"\bits(?:_\w+)?\b", code)]
 
 
 def read():
@@ -54,7 +52,8 @@ def read():
         for said in re.findall(r'throw \w*(?:error|lost|stalled|elsewhere)\(\s*(?:concat\(\{\s*)?"(.*?)"', text):
             if not said.startswith("colligo: "):
                 wrong.append(f'{name}: an error begins with "{said}", not with "colligo: "')
-        wrong += [f"{name}:{line}: a variable is called `its`: call it what it is" for line in called_its(text)]
+        wrong += [f"{name}:{line}: a variable is called `its`, or begins so: call it what it is"
+                  for line in called_its(text)]
         for include in re.findall(r'^#include "(.+)"', text, re.M):
             target = room_of((header.parent / include).resolve())
             if target == room or include.endswith("version.hpp"):

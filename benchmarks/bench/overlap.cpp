@@ -126,7 +126,7 @@ class vectors {
 /// A way of reducing without blocking: start(), test(), wait().
 class way {
  public:
-  explicit way(std::string its_name) : name(std::move(its_name)) {}
+  explicit way(std::string shown) : name(std::move(shown)) {}
   virtual ~way() = default;
   virtual void start(vectors& v) = 0;
   virtual void test() = 0;

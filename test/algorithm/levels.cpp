@@ -334,10 +334,10 @@ TEST_CASE("a hierarchy of many ranks, kept in runs: ranks and places, groups, co
     for (int r = 0; r < p; ++r) {
       int const place = groups.place_of(r);
       auto const group = groups.group_at(level, place);
-      int const its_host = host[static_cast<std::size_t>(r)];
-      right = right && groups.rank_at(place) == r && kept[static_cast<std::size_t>(r)] == its_host &&
-              group.first <= place && place < group.last && groups.part_of(level, {0, p}, place) == its_host &&
-              group.size() == std::ranges::count(host, its_host);
+      int const own_host = host[static_cast<std::size_t>(r)];
+      right = right && groups.rank_at(place) == r && kept[static_cast<std::size_t>(r)] == own_host &&
+              group.first <= place && place < group.last && groups.part_of(level, {0, p}, place) == own_host &&
+              group.size() == std::ranges::count(host, own_host);
       columns.push_back(groups.place_in_columns(r));
     }
     std::ranges::sort(columns);
@@ -642,9 +642,9 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
           CHECK(into.at(h) == ranks_of(h) * (ranks - ranks_of(h)) * length);
           CHECK(out.at(h) == into.at(h));
         }
-        auto const its_policy = make_policy<collective::all_to_all, bundles_by_level, double, priced::any>(bundles);
+        auto const priced_policy = make_policy<collective::all_to_all, bundles_by_level, double, priced::any>(bundles);
         auto const said = record(bundles, collective::all_to_all, p, n);
-        own_work const work = its_policy.work(blocks{{0, n}, p}, 8);
+        own_work const work = priced_policy.work(blocks{{0, n}, p}, 8);
         for (int r = 0; r < p; ++r) {
           auto const moves = said.moves_of(r);
           double copied = 0;
@@ -652,7 +652,7 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
           CHECK((static_cast<double>(moves.size()) <= work.moves && copied <= work.copied));
         }
         for (machine const& m : priced::machines) {
-          if (its_policy.exact_for(m, p, n) != formula::exact) continue;
+          if (priced_policy.exact_for(m, p, n) != formula::exact) continue;
           auto const [recorded, formula] = priced::both<collective::all_to_all>(bundles, m, p, n);
           CHECK(recorded == Approx(formula).epsilon(1e-12));
           ++exact;
@@ -665,16 +665,16 @@ TEST_CASE("blocks cross each host's link once, whichever ranks are on it; formul
         CHECK(into.at(host_count - 1) == static_cast<std::size_t>(host_count - 1) * length);
       }
       for (int const root : {0, p / 2}) {
-        int const its_host = hosts[static_cast<std::size_t>(root)];
+        int const own_host = hosts[static_cast<std::size_t>(root)];
         leaders_by_level const tag{.levels = &groups};
         auto const [into, out, messages] = crossing(record(tag, collective::gather, p, n, root));
         auto const [into_others, from_root, scattered] = crossing(record(tag, collective::scatter, p, n, root));
         CHECK(messages == static_cast<std::size_t>(host_count - 1));
         CHECK(scattered == messages);
-        CHECK(into.at(its_host) == (ranks - ranks_of(its_host)) * length);
-        CHECK(from_root.at(its_host) == into.at(its_host));
+        CHECK(into.at(own_host) == (ranks - ranks_of(own_host)) * length);
+        CHECK(from_root.at(own_host) == into.at(own_host));
         for (int h = 0; h < host_count; ++h)
-          if (h != its_host) CHECK((out.at(h) == ranks_of(h) * length && into_others.at(h) == out.at(h)));
+          if (h != own_host) CHECK((out.at(h) == ranks_of(h) * length && into_others.at(h) == out.at(h)));
       }
       if (!groups.even()) continue;
       std::size_t const even = priced::divisible(p);
@@ -759,12 +759,12 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
         for (auto const& counts : laws::distributions(p, 5)) {
           auto const all = laws::words_of_all(counts);
           auto const mine = laws::words_of(comm.rank(), counts[here]);
-          auto const by = [&](auto const& its_tag) {
+          auto const by = [&](auto const& tag) {
             std::vector<std::string> gathered(all.size()), combined(counts[here]);
-            colligo::all_gatherv(comm, mine, gathered, counts, its_tag);
+            colligo::all_gatherv(comm, mine, gathered, counts, tag);
             laws::expect(gathered == all, "all_gatherv by levels", p, 5);
             colligo::reduce_scatter(comm, laws::words_of(comm.rank(), all.size()), combined, counts,
-                                    as_commutative(laws::concatenation{}), its_tag);
+                                    as_commutative(laws::concatenation{}), tag);
             laws::expect_words(combined, p, groups.consecutive(), "reduce_scatter by levels",
                                std::reduce(counts.begin(), counts.begin() + comm.rank()));
           };

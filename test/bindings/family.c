@@ -264,8 +264,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
   long combined = 0;
-  struct colligo_description const its = {sizeof(matrix), 4, &combine, &combined, 0, 1, "matrix", "product"};
-  require(colligo_describe(&its, &element), 0, "describe");
+  struct colligo_description const of_matrix = {sizeof(matrix), 4, &combine, &combined, 0, 1, "matrix", "product"};
+  require(colligo_describe(&of_matrix, &element), 0, "describe");
   MPI_Type_contiguous(4, MPI_UINT32_T, &type);
   MPI_Type_commit(&type);
   MPI_Op_create(&combine_for_mpi, 0, &op);

@@ -134,8 +134,8 @@ class soak {
     int root = 0;
     bool starts = false;
   };
-  std::string one_call(drawn const& its_call) {
-    auto const& [c, name, n, root, starts] = its_call;
+  std::string one_call(drawn const& one) {
+    auto const& [c, name, n, root, starts] = one;
     n_ = n, root_ = root;
     bool const throws = random_() % 8 == 0;
     auto const late = static_cast<int>(random_() % 64u), angry_rank = static_cast<int>(random_() % 6u);

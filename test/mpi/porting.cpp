@@ -62,7 +62,7 @@ struct memory {
 template <class T>
 class porting {
  public:
-  explicit porting(int its_root) : root(its_root) {
+  explicit porting(int root_rank) : root(root_rank) {
     sizes.resize(static_cast<std::size_t>(p));
     std::iota(sizes.begin(), sizes.end(), 1);
     for (int r = 0; r < p; ++r) {

@@ -29,8 +29,8 @@ def family(quick):
                 continue   # p^2 messages of SimGrid's own
             names = [f"simgrid:{name}" for name in few] if p != 33 else right_on(p, what)
             longest_block = 1 << (14 if p == 540 or (p == 100 and what == "all_to_all") else 16)
-            its_sizes = powers(64, longest_block, 4) if what in in_blocks else powers(1024, 1 << 22, 4)
-            sizes = [1024, 4096] if quick else its_sizes
+            all_sizes = powers(64, longest_block, 4) if what in in_blocks else powers(1024, 1 << 22, 4)
+            sizes = [1024, 4096] if quick else all_sizes
             from_root = ["--root", "0"] if what in with_root else []   # else a call for each, in turn
             jobs.append((f"{what}, p = {p}", lambda what=what, p=p, sizes=sizes, more=from_root, names=names: simulated(
                 "flat_100g", p, sizes, ["automatic", "mpi"] + names, "--collective", what, *more,

@@ -88,11 +88,11 @@ inline std::int32_t group_with(core_set const& cores, core_set const& group) {
   look(threads, {core, "/topology/thread_siblings_list"});
   int highest = 0;
   for (int i = 0; i < 10; ++i) {
-    std::string const index = concat({core, "/cache/index", i}), its_level = text({index, "/level"});
-    if (its_level.empty()) break;
-    if (text({index, "/type"}) != "Unified" || its_level[0] - '0' <= std::max(highest, 2))
+    std::string const index = concat({core, "/cache/index", i}), cache_level = text({index, "/level"});
+    if (cache_level.empty()) break;
+    if (text({index, "/type"}) != "Unified" || cache_level[0] - '0' <= std::max(highest, 2))
       continue;   // the third or higher
-    highest = its_level[0] - '0';
+    highest = cache_level[0] - '0';
     look(cache, {index, "/shared_cpu_list"});
   }
   core_set const nodes = cores_in(text({system, "node/online"}));   // a list of the same form

@@ -116,10 +116,10 @@ inline refusal why_not(communicator_state& state, call const& call, choice const
   if (what.find_out) what.find_out(state, call.what, state.known);
   bool in_order = what.ordered;
   if (what.fits) {
-    fitness const its_fitness = what.fits(by.tag(), state.known, state.size());
-    in_order = its_fitness.in_order;
-    if (its_fitness.made_for != state.size())
-      return {concat({" is made for ", its_fitness.made_for, " ranks, the communicator has ", state.size()}), true};
+    fitness const fit = what.fits(by.tag(), state.known, state.size());
+    in_order = fit.in_order;
+    if (fit.made_for != state.size())
+      return {concat({" is made for ", fit.made_for, " ranks, the communicator has ", state.size()}), true};
   }
   if (in_order || call.of->commutes) return {};
   return {" reorders operands and the functor is not known to commute: wrap it, colligo::as_commutative(op), "

@@ -44,8 +44,8 @@ struct blocks_by_level {
   void copy_all(Step& step, bool back) const {
     std::size_t at = block.whole.last;
     for (int i = 0; i < block.parts && !in_place; ++i) {
-      range const its_own = of_rank(i), here{at, at + its_own.size()};
-      step(back ? copy{here, its_own} : copy{its_own, here});
+      range const in_vector = of_rank(i), here{at, at + in_vector.size()};
+      step(back ? copy{here, in_vector} : copy{in_vector, here});
       at = here.last;
     }
   }

@@ -30,13 +30,13 @@ void along_leaders(hierarchy const& groups, int rank, int root, bool outwards, a
   // The leader of a place's group of a level: the root in its own groups, elsewhere the partner of the leader that the
   // level above has there.
   auto const leader = [&](int level, int place) {
-    int its_leader = start;
+    int found = start;
     for (int above = groups.levels() - 1; above > level; above = below(above)) {
       hierarchy::group const part = groups.group_at(below(above), place),
-                             own = groups.group_at(below(above), its_leader);
-      if (part.first != own.first) its_leader = hierarchy::partner(part, own, its_leader);
+                             own = groups.group_at(below(above), found);
+      if (part.first != own.first) found = hierarchy::partner(part, own, found);
     }
-    return its_leader;
+    return found;
   };
   auto const exchange = [&](int level) {
     if (which == (level == outermost ? along::below_outermost : along::outermost)) return;
@@ -62,8 +62,8 @@ void pass_along_leaders(hierarchy const& groups, Step& step, int root, bool outw
   auto const pass = [&](hierarchy::group own, int others, auto const& peer, auto const& part) {
     bool const leads = others != 0;
     step(listed{leads ? others : 1, [&](int k) {
-                  range const its_own = of(leads ? part(k) : own);
-                  return leads == outwards ? operand(send{peer(k), its_own}) : operand(recv{peer(k), its_own});
+                  range const passed = of(leads ? part(k) : own);
+                  return leads == outwards ? operand(send{peer(k), passed}) : operand(recv{peer(k), passed});
                 }});
   };
   along_leaders(groups, step.rank(), root, outwards, which, pass);

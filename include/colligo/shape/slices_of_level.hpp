@@ -54,13 +54,13 @@ struct slices_of_level {
   /// Outwards, the root's part sends each leader its slice; otherwise leaders send their slices to the root's part.
   template <class F>
   void pass(F const& slice, int root, bool outwards) const {
-    int const its_place = groups.place_of(root);
-    if (its_place < all.first || its_place >= all.last) return;
-    int const its_part = groups.part_of(below, all, its_place);
-    bool const with_root = mine == its_part;
+    int const place_of_root = groups.place_of(root);
+    if (place_of_root < all.first || place_of_root >= all.last) return;
+    int const part_of_root = groups.part_of(below, all, place_of_root);
+    bool const with_root = mine == part_of_root;
     if (!with_root && !leads()) return;
     step(listed{with_root ? slices - leads() : 1, [&](int i) -> operand {
-                  int const part = with_root ? other(i, mine) : its_part;
+                  int const part = with_root ? other(i, mine) : part_of_root;
                   range const some = slice(with_root ? part : mine);
                   if (with_root == outwards) return send{peer(part), some};
                   return recv{peer(part), some};

@@ -153,10 +153,10 @@ struct measured_choice final : kept_with_state {
     std::string type(of.name());
     std::erase(type, ' ');
     auto const kind = of.commutes ? commutes : ordered;
-    for (std::string const& its_type : {type, std::string()})
-      for (auto const its_kind : {kind, any}) {
+    for (std::string const& known_type : {type, std::string()})
+      for (auto const known_kind : {kind, any}) {
         auto const counts = [&](measured_row const& row) {
-          return row.what == what && row.type == its_type && row.kind == its_kind && row.hosts == hosts;
+          return row.what == what && row.type == known_type && row.kind == known_kind && row.hosts == hosts;
         };
         int least = 0, most = 0, nearest = 0;   // of ranks, by which the rows are in order
         for (measured_row const& row : table.rows) {
@@ -180,7 +180,7 @@ struct measured_choice final : kept_with_state {
   try {
     auto const table = measured_table::of(state.table_setting());
     int const hosts = kept_choices::host_count(state);
-    auto its_rows = make_owner<measured_choice>(
+    auto chosen = make_owner<measured_choice>(
         *table, call.what, *call.of, state.size(), hosts, [&](measured_row const& row) {
           choice const by = bound(row.take, policies, decided_by::measured_table);
           if (!by.policy)
@@ -189,7 +189,7 @@ struct measured_choice final : kept_with_state {
                                  std::string(name_of(call.what)));
           return why_not(state, call, by).why.empty();
         });
-    if (!its_rows->ladders.empty()) return its_rows;
+    if (!chosen->ladders.empty()) return chosen;
   } catch (argument_error const& e) {
     if (state.strict()) throw argument_error(where(state, call.what) + e.what());
     if (state.rank() == 0) warn_once(std::string(e.what()) + "; the table is not used, the library chooses");

@@ -162,14 +162,14 @@ COLLIGO_BODY int hierarchy::one_level::group_with(int place) const {
 
 // Where a level joins many groups, inserts a level below it that joins some of them first.
 [[gnu::cold]] COLLIGO_BODY void hierarchy::add_round(int level, bool for_slices) {
-  int const most = fewest_and_most(level, level - 1).second, its_factor = factor(level, most, for_slices);
-  if (its_factor == 0) return;
+  int const most = fewest_and_most(level, level - 1).second, joins = factor(level, most, for_slices);
+  if (joins == 0) return;
   std::vector<int> numbers;
   int next = 0;
   for_each_group(level, [&](group all) {
-    int const its_parts = parts(level - 1, all), made = (its_parts + its_factor - 1) / its_factor;
-    for (int k = 0; k < its_parts; ++k)
-      for (int i = part(level - 1, all, k).size(); i > 0; --i) numbers.push_back(next + k * made / its_parts);
+    int const groups = parts(level - 1, all), made = (groups + joins - 1) / joins;
+    for (int k = 0; k < groups; ++k)
+      for (int i = part(level - 1, all, k).size(); i > 0; --i) numbers.push_back(next + k * made / groups);
     next += made;
   });
   levels_.push_back(level_of(std::move(numbers), how_far(level)));
@@ -237,13 +237,13 @@ COLLIGO_BODY void hierarchy::add_bounds(int level, detail::row_of_lists& known) 
   detail::row_of_lists levels, outer;
   detail::small_vector<distance> far;
   detail::small_vector<int> numbers(index(size()));
-  auto const add = [&](std::span<int const> groups, distance its_far) {
+  auto const add = [&](std::span<int const> groups, distance how_far) {
     for (int g = 0, place = 0; place < size(); ++place) {
       g += place == groups[index(g + 1)];
       numbers[index(rank_at(place))] = g;
     }
     levels.add(numbers);
-    far.push_back(its_far);
+    far.push_back(how_far);
   };
   detail::small_vector<int> groups(index(size() + 1));
   std::iota(groups.begin(), groups.end(), 0);
@@ -265,8 +265,8 @@ COLLIGO_BODY void hierarchy::add_bounds(int level, detail::row_of_lists& known) 
 [[gnu::noinline]] COLLIGO_BODY int hierarchy::same_slice(group of, group in, int level, int place) const {
   while (level >= 0) {
     level = long_round_before(level);
-    int const its_part = part_of(level, in, place);
-    of = part(level, of, its_part), in = part(level, in, its_part);
+    int const within = part_of(level, in, place);
+    of = part(level, of, within), in = part(level, in, within);
   }
   return of.first;
 }
