@@ -20,14 +20,14 @@ execute_process(COMMAND ${COLLIGO_LOCALEDEF} -c --no-archive -i ${CMAKE_CURRENT_
                 -f ANSI_X3.4-1968 ${locales}/commas OUTPUT_QUIET ERROR_QUIET)
 set_source_files_properties(tools/trace.cpp rules/overrides.cpp PROPERTIES COMPILE_DEFINITIONS
                             "COLLIGO_TEST_LOCALES=\"${locales}\"")
-colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp>)
+colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp> <colligo/colligo.hpp>)
 add_test(NAME threads COMMAND test_threads)
 
 # Exchanges with some ranks: graphs and halos.
 add_executable(test_exchange exchange/graphs.cpp exchange/halos.cpp)
 target_compile_options(test_exchange PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
 target_link_libraries(test_exchange PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
-colligo_precompile(test_exchange texts <catch2/catch.hpp> <boost/mpi.hpp>)
+colligo_precompile(test_exchange texts <catch2/catch.hpp> <boost/mpi.hpp> <colligo/colligo.hpp>)
 add_test(NAME exchange COMMAND test_exchange)
 
 # Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single
@@ -50,7 +50,7 @@ endif()
 foreach(program IN LISTS programs)
   target_compile_options(${program} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
   target_link_libraries(${program} PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
-  colligo_precompile(${program} texts <catch2/catch.hpp> <boost/mpi.hpp>)
+  colligo_precompile(${program} texts <catch2/catch.hpp> <boost/mpi.hpp> <colligo/colligo.hpp>)
 endforeach()
 set(words "every algorithm combines each rank's word exactly once*")   # half of the time
 add_test(NAME algorithms COMMAND test_algorithms "~${words}")
@@ -69,7 +69,7 @@ endif()
 add_executable(test_sparse_all_to_all exchange/sparse_all_to_all.cpp)
 target_link_libraries(test_sparse_all_to_all PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
 target_compile_options(test_sparse_all_to_all PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
-colligo_precompile(test_sparse_all_to_all texts <catch2/catch.hpp> <boost/mpi.hpp>)
+colligo_precompile(test_sparse_all_to_all texts <catch2/catch.hpp> <boost/mpi.hpp> <colligo/colligo.hpp>)
 add_test(NAME sparse_all_to_all COMMAND test_sparse_all_to_all)
 
 # What cards say of a rank's own work, against the basic blocks that it runs.
