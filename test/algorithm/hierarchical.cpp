@@ -107,7 +107,7 @@ int between_hosts(schedule const& s, std::vector<int> const& hosts) {
 }  // namespace
 
 TEST_CASE("compositions over hosts combine each rank's word exactly once, in order where they say so") {
-  for (int p = 1; p <= std::min(17, COLLIGO_TEST_MOST_RANKS); p += p < 9 ? 1 : 4)
+  for (int p = 1; p <= std::min(13, COLLIGO_TEST_MOST_RANKS); p += p < 7 ? 1 : 6)
     for (auto const& hosts : maps(p))
       REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
         for (std::size_t const n : {0u, 1u, 5u, 64u})
