@@ -67,7 +67,8 @@ std::vector<std::string> algorithms(collective c) {
     case scan: return {"recursive_doubling", "pipelined_chain"};
     case gather: case scatter: return {"binary_tree", "linear"};
     case all_to_all: return {"direct", "pairwise"};
-    default: return {"direct", "dissemination"};
+    case barrier: return {"direct", "dissemination"};
+    default: throw std::logic_error(std::string(name_of(c)) + ": this soak has no call of it");
   }
 }
 
@@ -210,7 +211,8 @@ class soak {
         if (starts) iall_to_all(comm_, in_, out_, by).wait();
         else colligo::all_to_all(comm_, in_, out_, by);
         return gathered();
-      default: colligo::barrier(comm_, by); return true;
+      case barrier: colligo::barrier(comm_, by); return true;
+      default: throw std::logic_error(std::string(name_of(c)) + ": this soak has no call of it");
     }
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of state.hpp.
+/// The bodies of communicator_state.hpp.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of policies.hpp.
+/// The bodies of policies.hpp, and what decide.hpp says of automatic.
 #pragma once
 
 #include <array>
