@@ -148,9 +148,9 @@ concept accepted_with_views =
 /// A temporary that owns its elements, which are destroyed with it.
 template <class R>
 concept temporary_owner = !std::is_reference_v<R> && !is_view_in_place<R> &&
-                          ((range_apart<R> && !std::ranges::view<R>) || (view_apart<R> && requires(R& x) {
-                            requires requires { typename R::allocator_type; } || requires { x.conservativeResize(1, 1); };
-                          }));
+                          ((range_apart<R> && !std::ranges::view<R>) ||
+                           (view_apart<R> && (requires { typename R::allocator_type; } ||
+                                              requires(R& x) { x.conservativeResize(1, 1); })));
 
 /// The first and the last of a view's elements in memory.
 template <class T, std::size_t D>
@@ -333,7 +333,7 @@ struct requested<C, How, Comm const&, Arguments...> {
 #define COLLIGO_WITH_VIEWS(name)                                                                                     \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::accepted_with_views<collective::name, Comm, Arguments...>                                       \
-  void name(Comm const& comm, Arguments&&... arguments) {                                                            \
+  auto name(Comm const& comm, Arguments&&... arguments) -> void {                                                    \
     detail::calls_with_views<collective::name>::template make<detail::made::at_once>(                                \
         comm, static_cast<Arguments&&>(arguments)...);                                                               \
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: elements that are addresses (pointers, references, spans, string_views) mean nothing on another rank:
-//         send what they point to
+// expect: colligo: elements that are addresses (pointers, references, spans, string_views) mean nothing on another
+//         rank: send what they point to
 // lines: 12
 #include <colligo/all_gather.hpp>
 #include <colligo/views.hpp>

@@ -19,8 +19,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Memory for one call or one request at a time. A state keeps a few, so that a repeated call allocates nothing.
 struct packed_memory {
-  explicit packed_memory(endpoint& state) : of(state) {}
+  packed_memory(endpoint& state, std::size_t number) : of(state), place(number) {}
   endpoint& of;
+  std::size_t place;   // among the state's
   buffer input, output, request;
   buffer places, places_out;   // of blocks at displacements
   buffer counts;               // of all ranks
