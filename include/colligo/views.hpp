@@ -17,7 +17,7 @@
 
 #include "arguments/calls.hpp"
 #include "arguments/packed.hpp"
-#include "exchange/views.hpp"
+#include "exchange/strided_view.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -15,6 +15,11 @@
 #include <colligo/transport/threads/threads.hpp>
 #include <colligo/views.hpp>
 
+#include <boost/multi_array.hpp>
+#if __has_include(<eigen3/Eigen/Core>)
+#include <eigen3/Eigen/Core>
+#endif
+
 #include <atomic>
 #include <cstddef>
 #include <deque>
@@ -253,6 +258,40 @@ TEST_CASE("views of other libraries, by their members") {
     all_reduce(comm, in_place(both), generic);
     for (int i = 0; i < 40; ++i)
       wrong += in[static_cast<std::size_t>(i)] != i * (i % 20 < 8 && i % 2 == 0 ? times : comm.rank() + 1);
+    return wrong;
+  });
+}
+
+TEST_CASE("Boost's arrays, and Eigen's matrices and blocks") {
+  on_ranks([](thread_communicator& comm) {
+    int const times = comm.size();
+    int wrong = 0;
+    using range = boost::multi_array_types::index_range;
+    using extent = boost::multi_array_types::extent_range;
+    boost::multi_array<int, 3> cube(boost::extents[3][4][extent(1, 6)], boost::fortran_storage_order());
+    for (int i = 0; i < 60; ++i) cube.data()[i] = i;
+    std::vector<int> all(60), face(12);
+    all_reduce(comm, cube, all, std::plus<>{});
+    auto next = all.begin();
+    for (int x = 0; x < 3; ++x)
+      for (int y = 0; y < 4; ++y)
+        for (int z = 1; z < 6; ++z) wrong += *next++ != times * cube[x][y][z];
+    auto part = cube[boost::indices[range()][range()][3]];
+    all_reduce(comm, part, face, std::plus<>{});
+    all_reduce(comm, in_place(part), std::plus<>{});
+    for (int k = 0; k < 12; ++k)
+      wrong += face[static_cast<std::size_t>(k)] != part[k / 4][k % 4] ||
+               part[k / 4][k % 4] != times * (k / 4 + k % 4 * 3 + 24);
+#if defined(EIGEN_WORLD_VERSION)
+    Eigen::Matrix<int, Eigen::Dynamic, Eigen::Dynamic> m(5, 6), sums(2, 3);   // column by column
+    for (int i = 0; i < 30; ++i) m(i / 6, i % 6) = i;
+    all_reduce(comm, m.block(1, 2, 2, 3), sums, std::plus<>{});
+    for (int i = 0; i < 6; ++i) wrong += sums(i / 3, i % 3) != times * m(1 + i / 3, 2 + i % 3);
+    broadcast(comm, m.row(3), 0);
+    Eigen::Matrix<int, 6, 1> gathered;
+    scan(comm, m.row(3), gathered, std::plus<>{});
+    for (int i = 0; i < 6; ++i) wrong += gathered(i) != (comm.rank() + 1) * m(3, i);
+#endif
     return wrong;
   });
 }
