@@ -24,7 +24,7 @@ colligo_precompile(test_threads threads <catch2/catch.hpp> <boost/mpi.hpp> <coll
 add_test(NAME threads COMMAND test_threads)
 
 # Exchanges with some ranks: graphs and halos.
-add_executable(test_exchange exchange/graphs.cpp exchange/halos.cpp)
+add_executable(test_exchange exchange/graphs.cpp exchange/halos.cpp exchange/views.cpp)
 target_compile_options(test_exchange PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
 target_link_libraries(test_exchange PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
 colligo_precompile(test_exchange texts <catch2/catch.hpp> <boost/mpi.hpp> <colligo/colligo.hpp>)

@@ -30,6 +30,19 @@ struct calls<collective::all_gatherv> {
     return accept_gathering_all(arguments, arguments.blocks_of(counts), span_of(both))
         .template make<How>(no_functor{}, algorithm);
   }
+  template <made How, communicator Comm, input_of<How, Comm> In, base_of_output<element_at_base<In>> Out,
+            std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Displs const& displs,
+                          Algorithm const& algorithm = {}) {
+    call_arguments<collective::all_gatherv, Comm> const arguments(comm);
+    require_displacements(arguments, counts, displs);
+    auto* const base = base_for(arguments, out, extent_of(counts, displs), "the output");
+    endpoint& state = state_of<Comm>::open(comm);
+    borrowed_memory memory(state);
+    return gather_apart<How>(arguments, state, memory, base, counts, displs, [&](auto to) {
+      return make<How>(comm, in, to, counts, algorithm);
+    });
+  }
 };
 
 }  // namespace detail
@@ -104,26 +117,18 @@ void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const&
 }
 
 /// Puts each block at its displacement, in elements from `out` on; displacements may differ from rank to rank. An empty
-/// container is resized so that all blocks fit.
+/// container is resized so that all blocks fit. Also as requests.
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
           std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
-  using T = std::ranges::range_value_t<In>;
-  detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
-  detail::gather_apart(detail::call_arguments<collective::all_gatherv, Comm>(comm), out, counts, displs,
-                       [&](std::span<T> to) { colligo::all_gatherv(comm, in, to, counts, algorithm); });
+  detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, in, out, counts, displs, algorithm);
 }
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
-  detail::require_displacements<collective::all_gatherv>(comm, counts, displs);
-  auto const where = detail::extent_of(counts, displs);
-  detail::call_arguments<collective::all_gatherv, Comm> const arguments(comm);
-  if (where.last > 0) detail::fill_empty(arguments, out, static_cast<std::size_t>(where.last));
-  detail::require_room<collective::all_gatherv>(comm, out, where, "the output");
-  colligo::all_gatherv(comm, in, std::ranges::data(out), counts, displs, algorithm);
+  detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, in, out, counts, displs, algorithm);
 }
 template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
           std::ranges::sized_range Displs, algorithm Algorithm = automatic>

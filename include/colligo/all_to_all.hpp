@@ -4,6 +4,7 @@
 #pragma once
 
 #include "all_gather.hpp"
+#include "arguments/displacements.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -68,6 +69,28 @@ struct calls<collective::all_to_all_v> {
     arguments.require_size(both.size(), vectors_of(collective::all_to_all_v, vector, arguments.rank()).in.whole.size(),
                            "the range in place");
     return accept_exchange(arguments, vector, constant(both), both).template make<How>(no_functor{}, algorithm);
+  }
+  template <made How, communicator Comm, class In, std::ranges::sized_range Counts, std::ranges::sized_range Displs,
+            base_of_output<element_at_base<In>> Out, std::ranges::sized_range OutCounts,
+            std::ranges::sized_range OutDispls, algorithm Algorithm = automatic>
+    requires(base_of_blocks<In, element_at_base<In>> && travels_over<element_at_base<In>, Comm>)
+  static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Displs const& displs, Out&& out,
+                          OutCounts const& out_counts, OutDispls const& out_displs, Algorithm const& algorithm = {}) {
+    using T = element_at_base<In>;
+    call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
+    require_displacements(arguments, counts, displs);
+    require_displacements(arguments, out_counts, out_displs);
+    T const* const from = base_for(arguments, in, extent_of(counts, displs), "the input");
+    T* const to = base_for(arguments, out, extent_of(out_counts, out_displs), "the output");
+    endpoint& state = state_of<Comm>::open(comm);
+    borrowed_memory memory(state);
+    auto blocks_in = input_in_blocks<T>({arguments, memory, &packed_memory::places, from, counts, displs});
+    auto blocks_out = output_in_blocks<T>({arguments, memory, &packed_memory::places_out, to, out_counts, out_displs});
+    return make_packed<How>(arguments, state, memory, packed_arguments{std::move(blocks_in), std::move(blocks_out)},
+                            [&](auto const& packed) {
+                              return make<How>(comm, std::span<T const>(packed.in.elements()), counts,
+                                               packed.out.elements(), out_counts, algorithm);
+                            });
   }
 };
 
@@ -152,6 +175,22 @@ void all_to_all_v(Comm const& comm, Both both, Counts const& counts, Algorithm c
 }
 /// iall_to_all_v, all_to_all_v_init: the range and in-place forms as requests (request.hpp).
 COLLIGO_REQUESTS(all_to_all_v)
+
+/// The same for blocks at displacements, in elements from a pointer on or from the beginning of a range: displs[r] is
+/// where the block for rank r begins, out_displs[r] where the one from rank r does. Blocks of `out` must overlap
+/// neither `in` nor each other; an empty container is resized so that all blocks fit. Also as requests. Throws
+/// argument_error if a block lies outside a range as well. Cost: blocks that do not follow one another in the order of
+/// ranks are packed and unpacked, in memory that is kept.
+template <communicator Comm, class In, std::ranges::sized_range Counts, std::ranges::sized_range Displs,
+          detail::base_of_output<detail::element_at_base<In>> Out, std::ranges::sized_range OutCounts,
+          std::ranges::sized_range OutDispls, algorithm Algorithm = automatic>
+  requires(detail::base_of_blocks<In, detail::element_at_base<In>> &&
+           detail::travels_over<detail::element_at_base<In>, Comm>)
+void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Displs const& displs, Out&& out,
+                  OutCounts const& out_counts, OutDispls const& out_displs, Algorithm const& algorithm = {}) {
+  detail::calls<collective::all_to_all_v>::make<detail::made::at_once>(comm, in, counts, displs, out, out_counts,
+                                                                       out_displs, algorithm);
+}
 
 /// The same for ranks that do not know how many elements they get: an all_to_all exchanges the counts first. T must be
 /// default constructible.

@@ -42,6 +42,7 @@ module;
 #include "trace.hpp"
 #include "trees.hpp"
 #include "version.hpp"
+#include "views.hpp"
 #include "core/known_elements.hpp"
 #include "tools/draw.hpp"
 #include "transport/threads/threads.hpp"
@@ -215,6 +216,7 @@ using colligo::igatherv;
 using colligo::in_order_of_arrival;
 using colligo::in_place;
 using colligo::in_place_range;
+using colligo::in_place_view;
 using colligo::ireduce;
 using colligo::ireduce_scatter;
 using colligo::ireduce_scatter_block;

@@ -69,6 +69,21 @@ struct calls<collective::gatherv> {
     return accept_gathering(arguments, arguments.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
+  template <made How, communicator Comm, input_of<How, Comm> In, base_of_output<element_at_base<In>> Out,
+            std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+  static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Displs const& displs, int root,
+                          Algorithm const& algorithm = {}) {
+    call_arguments<collective::gatherv, Comm> const arguments(comm, root);
+    using T = element_at_base<In>;
+    if (!arguments.at(root)) return make<How>(comm, in, std::span<T>(), counts, root, algorithm);
+    require_displacements(arguments, counts, displs);
+    auto* const base = base_for(arguments, out, extent_of(counts, displs), "the output");
+    endpoint& state = state_of<Comm>::open(comm);
+    borrowed_memory memory(state);
+    return gather_apart<How>(arguments, state, memory, base, counts, displs, [&](auto to) {
+      return make<How>(comm, in, to, counts, root, algorithm);
+    });
+  }
 };
 
 }  // namespace detail
@@ -185,20 +200,26 @@ void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& si
   });
 }
 
-/// The same with each block at its displacement, in elements from `out` on, which only the root reads.
+/// With each block at its displacement, in elements from the beginning of `out` on; the root alone reads them. Also as
+/// requests. An empty container is resized at the root so that all blocks fit.
+template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
+          std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Displs const& displs, int root,
+             Algorithm const& algorithm = {}) {
+  detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, in, out, counts, displs, root, algorithm);
+}
+/// The same from a pointer on, for sizes that only the root reads: an all_gather exchanges the counts first.
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
           std::ranges::sized_range Sizes, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, Displs const& displs, int root,
              Algorithm const& algorithm = {}) {
-  using T = std::ranges::range_value_t<In>;
   detail::call_arguments<collective::gatherv, Comm> const arguments(comm);
   arguments.make_calls(2, [&] {
-    if (arguments.at(root)) detail::require_displacements<collective::gatherv>(comm, sizes, displs);
-    auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in));
+    if (arguments.at(root)) detail::require_displacements(arguments, sizes, displs);
+    detail::borrowed_memory memory(state_of<Comm>::open(comm));
+    auto const counts = detail::counts_of_ranks(comm, std::ranges::size(in), memory);
     detail::require_counts<collective::gatherv>(comm, sizes, counts, root);
-    auto const gather = [&](std::span<T> to) { colligo::gatherv(comm, in, to, counts, root, algorithm); };
-    if (!arguments.at(root)) return gather({});
-    detail::gather_apart(arguments, out, counts, displs, gather);
+    detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, in, out, counts, displs, root, algorithm);
   });
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::pointer_to<T> Out,

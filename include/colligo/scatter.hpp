@@ -79,7 +79,41 @@ struct calls<collective::scatterv> {
     return accept_scattering(arguments, arguments.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
+  template <made How, communicator Comm, class In, std::ranges::sized_range Counts, std::ranges::sized_range Displs,
+            output_of<How, std::span<element_at_base<In>>> Out, algorithm Algorithm = automatic>
+    requires base_of_blocks<In, element_at_base<In>>
+  static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Displs const& displs, Out&& out, int root,
+                          Algorithm const& algorithm = {}) {
+    call_arguments<collective::scatterv, Comm> const arguments(comm, root);
+    using T = element_at_base<In>;
+    if (!arguments.at(root)) return make<How>(comm, std::span<T const>(), counts, out, root, algorithm);
+    require_displacements(arguments, counts, displs);
+    T const* const base = base_for(arguments, in, extent_of(counts, displs), "the input");
+    endpoint& state = state_of<Comm>::open(comm);
+    borrowed_memory memory(state);
+    return scatter_apart<How>(arguments, state, memory, base, counts, displs, [&](auto from) {
+      return make<How>(comm, from, counts, out, root, algorithm);
+    });
+  }
 };
+
+/// For ranks that know only their own count, n.
+template <class Comm, class In, class Sizes, class Displs, class T, class N, class Algorithm>
+void scatter_from_blocks(Comm const& comm, In const& in, Sizes const& sizes, Displs const& displs, T* out, N n,
+                         int root, Algorithm const& algorithm) {
+  call_arguments<collective::scatterv, Comm> const arguments(comm);
+  arguments.make_calls(2, [&] {
+    auto const to = counted<collective::scatterv>(comm, out, n);
+    if (arguments.at(root)) {
+      require_displacements(arguments, sizes, displs);
+      base_for(arguments, in, extent_of(sizes, displs), "the input");
+    }
+    borrowed_memory memory(state_of<Comm>::open(comm));
+    auto const counts = counts_of_ranks(comm, to.size(), memory);
+    require_counts<collective::scatterv>(comm, sizes, counts, root);
+    calls<collective::scatterv>::make<made::at_once>(comm, in, counts, displs, to, root, algorithm);
+  });
+}
 
 }  // namespace detail
 
@@ -200,35 +234,27 @@ template <communicator Comm, detail::travels_over<Comm> T, std::integral N, algo
 void scatterv(Comm const& comm, T const*, T* out, N n, int root, Algorithm const& algorithm = {}) {
   colligo::scatterv(comm, out, n, root, algorithm);
 }
-/// With an input whose blocks begin at their displacements, in elements. Only the root reads displacements, sizes and
-/// input.
+/// With an input whose blocks begin at their displacements, in elements from its beginning on. The root alone reads
+/// displacements and input. Also as requests.
+template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
+          std::ranges::sized_range Displs, detail::output_like<In> Out, algorithm Algorithm = automatic>
+void scatterv(Comm const& comm, In const& in, Counts const& counts, Displs const& displs, Out&& out, int root,
+              Algorithm const& algorithm = {}) {
+  detail::calls<collective::scatterv>::make<detail::made::at_once>(comm, in, counts, displs, out, root, algorithm);
+}
+/// The same to n elements from a pointer on, for sizes that only the root reads: an all_gather exchanges the counts
+/// first.
 template <communicator Comm, class T, std::ranges::sized_range Sizes, std::ranges::sized_range Displs,
           std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Displs const& displs, T* out, N n, int root,
               Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::scatterv, Comm> const arguments(comm);
-  arguments.make_calls(2, [&] {
-    auto const to = detail::counted<collective::scatterv>(comm, out, n);
-    if (arguments.at(root)) detail::require_displacements<collective::scatterv>(comm, sizes, displs);
-    auto const counts = detail::counts_of_ranks(comm, to.size());
-    detail::require_counts<collective::scatterv>(comm, sizes, counts, root);
-    auto const scatter = [&](std::span<T const> from) { colligo::scatterv(comm, from, counts, to, root, algorithm); };
-    if (!arguments.at(root)) return scatter({});
-    detail::scatter_apart(arguments, in, counts, displs, scatter);
-  });
+  detail::scatter_from_blocks(comm, in, sizes, displs, out, n, root, algorithm);
 }
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Sizes,
           std::ranges::sized_range Displs, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& displs,
               std::ranges::range_value_t<In>* out, N n, int root, Algorithm const& algorithm = {}) {
-  detail::call_arguments<collective::scatterv, Comm> const arguments(comm);
-  arguments.make_calls(2, [&] {
-    if (arguments.at(root)) {
-      detail::require_displacements<collective::scatterv>(comm, sizes, displs);
-      detail::require_room<collective::scatterv>(comm, in, detail::extent_of(sizes, displs), "the input");
-    }
-    colligo::scatterv(comm, std::ranges::data(in), sizes, displs, out, n, root, algorithm);
-  });
+  detail::scatter_from_blocks(comm, in, sizes, displs, out, n, root, algorithm);
 }
 
 }  // namespace by_name

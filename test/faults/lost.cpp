@@ -2,7 +2,8 @@
 // A rank is killed in the middle of a soak, and the launcher lets the others go on: they get an error,
 // soon. With "messages" behind the number they wait for these, and get it by COLLIGO_PATIENCE: in sums or, behind that,
 // as root of a "broadcast" of long vectors or of "short" ones, or where they "test" a request. With "memory" they wait
-// for "requests" beside each other, or "test" one.
+// for "requests" beside each other, or "test" one. Or all exchange with "neighbours", or with ranks that do not know who
+// sends to them ("sparse").
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
 #include <colligo/broadcast.hpp>
+#include <colligo/exchange.hpp>
 #include <colligo/patience.hpp>
 
 #include <chrono>
@@ -28,6 +30,9 @@ int main(int argc, char** argv) {
   int const after = argc > 1 ? std::atoi(argv[1]) : 500;   // calls; memory is shared from the first one on
   bool const by_messages = argc > 2 && argv[2] == std::string("messages");
   std::string const what = argc > 3 ? argv[3] : "sum";
+  int const p = world.size();
+  std::vector<int> const before{(world.rank() + p - 1) % p}, behind{(world.rank() + 1) % p};
+  colligo::neighbours const ring(world, before, behind);
   captured_stderr const captured;
   using clock = std::chrono::steady_clock;
   auto latest = clock::now();
@@ -52,6 +57,13 @@ int main(int argc, char** argv) {
         auto second = colligo::iall_reduce(world, in, out, std::plus<>{});
         second.wait();
         first.wait();
+      } else if (what == "neighbours") {
+        colligo::all_to_all(ring, in, out, colligo::named(by_messages ? "along_edges@messages" : "automatic"));
+        out[0] *= p;
+      } else if (what == "sparse") {
+        std::vector<std::pair<int, std::vector<long>>> const sent{{behind[0], in}};
+        out = colligo::sparse_all_to_all(world, sent).data;
+        out[0] *= p;
       } else if (by_messages) {
         colligo::all_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
       } else {
@@ -63,9 +75,10 @@ int main(int argc, char** argv) {
   } catch (colligo::error const& e) {
     double const seconds = std::chrono::duration<double>(clock::now() - latest).count();
     auto const* const lost = dynamic_cast<colligo::rank_lost const*>(&e);
+    std::string const latest_call = what == "neighbours" || what == "sparse" ? "" : std::to_string(after);
     bool const names_it =
         by_messages ? captured.count("  rank " + std::to_string(victim) + ": its process (pid ") == 1 &&
-                          captured.count(") is gone; its latest call was #" + std::to_string(after)) == 1
+                          captured.count(") is gone; its latest call was #" + latest_call) == 1
                     : lost && lost->rank() == victim;
     bool const right = names_it && seconds < 5;
     std::printf("rank %d of %d: %s after %.1f s: %s\n", world.rank(), world.size(), right ? "told" : "not told",

@@ -12,9 +12,11 @@
 #include <colligo/colligo.hpp>
 #include <colligo/transport/memory/arena.hpp>
 #include <colligo/bootstrap/mpi_shared.hpp>
+#include <colligo/exchange.hpp>
 #include <colligo/sequence.hpp>
 #include <colligo/sparse.hpp>
 #include <colligo/transport/threads/thread_state.hpp>
+#include <colligo/views.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -231,6 +233,32 @@ void forms_that_allocate(Comm const& comm, Each each) {
   each("broadcast of a string", [&] {
     if (!at_root) emptied(text);
     return colligo::broadcast(comm, text, root), text == value<std::string>(root, 0);
+  });
+  longs wide(3 * n), sums(2 * n);
+  for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = me;
+  auto const column = colligo::strided(wide.data(), n, 3), result = colligo::strided(sums.data(), n, 2);
+  auto const are_sums = [&] { return sums[0] == p * (p - 1) / 2 && sums[2 * n - 2] == sums[0] && sums[1] == 0; };
+  each("all_reduce of views", [&] { return colligo::all_reduce(comm, column, result, std::plus<>{}), are_sums(); });
+  each("iall_reduce of views", [&] {
+    return colligo::iall_reduce(comm, column, result, std::plus<>{}).wait(), are_sums();
+  });
+  each("iall_gatherv at displacements", [&] {
+    return colligo::iall_gatherv(comm, in, room.data(), counts, displs).wait(), are_all(room, n + 1);
+  });
+  std::vector<int> const before{(me + p - 1) % p}, behind{(me + 1) % p};
+  each("sparse_all_to_all", [&] {
+    auto const got = colligo::sparse_all_to_all(comm, behind, std::vector<int>{n}, in);
+    return got.sources == before && is_from(got.data.data(), before[0]);
+  });
+  each("isparse_all_to_all", [&] {
+    auto pending = colligo::isparse_all_to_all(comm, behind, std::vector<int>{n}, in, colligo::consensus{});
+    auto const& got = pending.wait();
+    return got.sources == before && is_from(got.data.data(), before[0]);
+  });
+  each("discover", [&] { return colligo::discover(comm, behind).sources() == before; });
+  each("reduce over neighbours", [&] {
+    colligo::neighbours const ring(comm, before, behind);
+    return colligo::reduce(ring, in, own, std::plus<>{}), is_from(own.data(), before[0]);
   });
   each("top", [&] { return colligo::top(comm, in, 5).size() == 5; });
   each("top of many", [&] { return colligo::top(comm, to_all, 5000).size() == all_n * static_cast<std::size_t>(p); });

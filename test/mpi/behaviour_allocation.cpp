@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <colligo/colligo.hpp>
+#include <colligo/views.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -244,6 +245,41 @@ BOOST_AUTO_TEST_CASE(nor_do_irregular_calls) {
     });
     in_turn("scatterv", [&](auto const& counts, auto mine, auto all) {
       colligo::scatterv(fresh, std::span(in).first(all.size()), counts, std::span(out).first(mine.size()), 0);
+    });
+  }
+}
+
+BOOST_AUTO_TEST_CASE(nor_do_calls_whose_elements_lie_apart) {
+  boost::mpi::communicator const world, fresh(world, boost::mpi::comm_duplicate);
+  auto const p = static_cast<std::size_t>(world.size());
+  for (std::size_t const n : {3u, 40000u}) {
+    std::vector<double> from(2 * n * p, 1.0), to(3 * n * p);
+    auto const in = colligo::strided(from.data(), n, 2), out = colligo::strided(to.data(), n, 3);
+    auto const blocks = colligo::strided(from.data(), n * p, 2), all = colligo::strided(to.data(), n * p, 3);
+    auto const what = [n](char const* call) { return over_mpi::text(call, " of views, n = ", n); };
+    warm(what("all_reduce"), [&] { colligo::all_reduce(fresh, in, out, std::plus<>{}); });
+    warm(what("in place"), [&] { colligo::all_reduce(fresh, colligo::in_place(in), colligo::maximum{}); });
+    warm(what("iall_reduce"), [&] { colligo::iall_reduce(fresh, in, out, std::plus<>{}).wait(); });
+    warm(what("all_to_all"), [&] { colligo::all_to_all(fresh, blocks, all); });
+    warm(what("two requests"), [&] {
+      auto one = colligo::iall_gather(fresh, in, all), other = colligo::ibroadcast(fresh, blocks, 0);
+      one.wait(), other.wait();
+    });
+    auto kept = colligo::all_reduce_init(fresh, in, out, std::plus<>{});
+    warm(what("persistent all_reduce"), [&] { kept.start(), kept.wait(); });
+
+    std::vector<std::size_t> const counts(p, n);
+    std::vector<std::size_t> displs(p);
+    for (std::size_t r = 0; r < p; ++r) displs[r] = (p - 1 - r) * (n + 1);
+    std::span const mine(from.data(), n), others(to.data() + 2 * n * p, n);
+    auto const apart = [n](char const* call) { return over_mpi::text(call, " with displacements, n = ", n); };
+    warm(apart("all_gatherv"), [&] { colligo::all_gatherv(fresh, mine, to.data(), counts, displs); });
+    warm(apart("iall_gatherv"), [&] { colligo::iall_gatherv(fresh, mine, to.data(), counts, displs).wait(); });
+    warm(apart("gatherv"), [&] { colligo::gatherv(fresh, mine, to.data(), counts, displs, 0); });
+    warm(apart("scatterv"), [&] { colligo::scatterv(fresh, from.data(), counts, displs, others.data(), n, 0); });
+    warm(apart("iscatterv"), [&] { colligo::iscatterv(fresh, from, counts, displs, others, 0).wait(); });
+    warm(apart("all_to_all_v"), [&] {
+      colligo::all_to_all_v(fresh, from.data(), counts, displs, to.data(), counts, displs);
     });
   }
 }

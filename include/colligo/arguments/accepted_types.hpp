@@ -32,6 +32,10 @@ inline constexpr bool is_text = false;
 template <class... Traits>
 inline constexpr bool is_text<std::basic_string<Traits...>> = true;
 
+/// Types of views.hpp.
+template <class T>
+inline constexpr bool stands_for_elements = false;
+
 }  // namespace detail
 
 /// A contiguous, sized range (std::vector, std::span, std::array ...) of elements that mean something on another rank.
@@ -70,7 +74,7 @@ template <detail::writable_range R>
   requires(!detail::is_text<std::remove_cvref_t<R>>)
 in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
 template <class T>
-  requires(!std::is_const_v<T> && (!detail::contiguous<T&> || detail::is_text<T>))
+  requires(!std::is_const_v<T> && !detail::stands_for_elements<T> && (!detail::contiguous<T&> || detail::is_text<T>))
 in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
 
 }  // namespace by_name

@@ -185,9 +185,12 @@ class call_arguments {
     std::less<T const*> const before;
     bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
                        !before(out.data(), in.data() + in.size());
-    if (!apart) [[unlikely]] refuse_overlap(as_refused(call));
+    if (!apart) [[unlikely]] detail::refuse_overlap(as_refused(call));
   }
 
+  /// Throws for an argument whose elements do not lie side by side (views.hpp).
+  [[noreturn]] void refuse_layout(std::string const& why) const { detail::refuse_layout(as_refused(), why); }
+  [[noreturn]] void refuse_overlap() const { detail::refuse_overlap(as_refused()); }
   /// Throws on a rank with an empty container that has received a broadcast of elements.
   [[noreturn]] void refuse_empty_container(char const* note) const { detail::refuse_empty_container(state_, note); }
   /// Calls f() and reports its exception to the other ranks, which wait for this one unless it is for a later start.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// Blocks at displacements, as MPI's, in elements. Collectives do not know displacements: blocks that follow one
-/// another stay in place, others are copied.
+/// another stay in place, others are packed.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 
-#include "forms.hpp"
+#include "calls.hpp"
+#include "packed.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -42,58 +42,121 @@ extent_of_blocks extent_of(Counts const& counts, Displs const& displs) {
   return all;
 }
 
+/// Where the blocks of a call begin: a pointer to displacement 0, in the user's memory.
+template <class R, class T>
+concept base_of_blocks = pointer_to<R, T> || pointer_to<R, T const> || element_of_range<T, std::remove_cvref_t<R>>;
+template <class R, class T>
+concept base_of_output = pointer_to<R, T> || (output<R> && element_of_range<T, std::remove_cvref_t<R>>);
+template <class R>
+struct element_of_base { using type = std::ranges::range_value_t<R>; };
+template <class T>
+struct element_of_base<T*> { using type = std::remove_const_t<T>; };
+/// The element type of a range, or of a pointer.
+template <class R>
+using element_at_base = typename element_of_base<std::remove_cvref_t<R>>::type;
+
 /// Requires a size and a displacement for every rank.
-template <collective C, communicator Comm, class Sizes, class Displs>
-void require_displacements(Comm const& comm, Sizes const& sizes, Displs const& displs) {
-  call_arguments<C, Comm> const arguments(comm);
+template <class Checked, class Sizes, class Displs>
+void require_displacements(Checked const& arguments, Sizes const& sizes, Displs const& displs) {
   auto const p = static_cast<std::size_t>(arguments.size());
   arguments.require_size(std::ranges::size(sizes), p, "the list of sizes");
   arguments.require_size(std::ranges::size(displs), p, "the list of displacements");
   for (auto const size : sizes) arguments.require_count(size);
 }
-/// Requires the blocks to lie within this range.
-template <collective C, communicator Comm, class R>
-void require_room(Comm const& comm, R const& range, extent_of_blocks const& where, char const* which) {
-  call_arguments<C, Comm> const arguments(comm);
-  arguments.require_count(where.first);
-  auto const last = static_cast<std::size_t>(where.last);
-  arguments.require_size(std::min<std::size_t>(std::ranges::size(range), last), last, which);
+/// Requires the blocks to lie within a range, and resizes an empty container so that they do. Returns where they begin.
+template <class Checked, class R>
+auto* base_for(Checked const& arguments, R& range, extent_of_blocks const& where, char const* which) {
+  if constexpr (std::is_pointer_v<std::remove_cvref_t<R>>) {
+    return range;
+  } else {
+    if (where.last > 0) fill_empty(arguments, range, static_cast<std::size_t>(where.last));
+    arguments.require_count(where.first);
+    auto const last = static_cast<std::size_t>(where.last);
+    arguments.require_size(std::min<std::size_t>(std::ranges::size(range), last), last, which);
+    return std::ranges::data(range);
+  }
 }
 
-/// Memory for the blocks one after the other. If there is none, the other ranks hear of it.
-template <class T, class Door>
-std::unique_ptr<T[]> joined_blocks(Door const& arguments, std::size_t n) {
-  std::unique_ptr<T[]> joined;
-  arguments.attempt([&] { joined = std::make_unique_for_overwrite<T[]>(n); });
-  return joined;
+/// A layout (packed.hpp): blocks at displacements, in the order of ranks. If blocks overlap, the higher rank's wins.
+template <class T>
+class blocks_apart {
+ public:
+  struct block {
+    T* first;
+    std::size_t n;
+  };
+  blocks_apart() = default;
+  /// Lists them in `memory`, unless they lie side by side.
+  template <class Checked, class Counts, class Displs>
+  blocks_apart(Checked const& arguments, borrowed_memory& memory, buffer packed_memory::*part, T* base,
+               Counts const& counts, Displs const& displs) {
+    extent_of_blocks const where = extent_of(counts, displs);
+    elements_ = sum_of(counts);
+    if (elements_ == 0) return;
+    if (where.are_consecutive) {
+      side_by_side_ = base + where.first;
+      return;
+    }
+    arguments.attempt([&] {
+      blocks_ = reinterpret_cast<block*>((memory.get().*part).of_size(std::ranges::size(counts) * sizeof(block)));
+    });
+    for_each_block(counts, displs, [&](std::ptrdiff_t at, std::size_t n) { blocks_[count_++] = {base + at, n}; });
+  }
+
+  std::size_t size() const { return elements_; }
+  T* side_by_side() const { return side_by_side_; }
+  template <class To>
+  void pack(To* to) const {
+    for (std::size_t i = 0; i < count_; ++i) to = std::copy_n(blocks_[i].first, blocks_[i].n, to);
+  }
+  template <class From>
+  void unpack(From* from) const requires(!std::is_const_v<T>) {
+    for (std::size_t i = 0; i < count_; from += blocks_[i++].n)
+      std::move(from, from + blocks_[i].n, blocks_[i].first);
+  }
+
+ private:
+  block* blocks_ = nullptr;
+  std::size_t count_ = 0, elements_ = 0;
+  T* side_by_side_ = nullptr;
+};
+
+/// Each rank's `mine`, on every rank, in borrowed memory.
+template <class Comm>
+std::span<std::size_t const> counts_of_ranks(Comm const& comm, std::size_t mine, borrowed_memory& memory) {
+  call_arguments<collective::all_gather, Comm> const arguments(comm);
+  auto const p = static_cast<std::size_t>(arguments.size());
+  std::size_t* all = nullptr;
+  arguments.attempt([&] { all = reinterpret_cast<std::size_t*>(memory.get().counts.of_size(p * sizeof(mine))); });
+  calls<collective::all_gather>::make<made::at_once>(comm, one(std::as_const(mine)), std::span(all, p));
+  return {all, p};
 }
-/// gather(span) fills one block after the other. If blocks overlap, the higher rank's wins.
-template <class Door, class T, class Counts, class Displs, class Gather>
-void gather_apart(Door const& arguments, T* out, Counts const& counts, Displs const& displs, Gather gather) {
-  extent_of_blocks const where = extent_of(counts, displs);
-  std::size_t const n = sum_of(counts);
-  if (where.are_consecutive) return gather(std::span(out + where.first, n));
-  auto const joined = joined_blocks<T>(arguments, n);
-  gather(std::span(joined.get(), n));
-  T* from = joined.get();
-  for_each_block(counts, displs, [&](std::ptrdiff_t at, std::size_t count) {
-    std::move(from, from + count, out + at);
-    from += count;
-  });
+
+/// The input of a call, in blocks at displacements.
+template <class T>
+auto input_in_blocks(blocks_apart<T const> const& where) {
+  return packed_argument<T, blocks_apart<T const>>(where, {true, false});
+}
+template <class T>
+auto output_in_blocks(blocks_apart<T> const& where) {
+  return packed_argument<T, blocks_apart<T>>(where, {false, true});
+}
+/// gather(span) fills one block after the other.
+template <made How, class Checked, class T, class Counts, class Displs, class Gather>
+made_t<How> gather_apart(Checked const& arguments, endpoint& state, borrowed_memory& memory, T* out,
+                         Counts const& counts, Displs const& displs, Gather gather) {
+  auto to = output_in_blocks<T>({arguments, memory, &packed_memory::places_out, out, counts, displs});
+  return make_packed<How>(arguments, state, memory, packed_arguments<plain_argument, decltype(to)>{{}, std::move(to)},
+                          [&](auto const& packed) { return gather(packed.out.elements()); });
 }
 /// scatter(span) reads one block after the other.
-template <class Door, class T, class Counts, class Displs, class Scatter>
-void scatter_apart(Door const& arguments, T const* in, Counts const& counts, Displs const& displs, Scatter scatter) {
-  extent_of_blocks const where = extent_of(counts, displs);
-  std::size_t const n = sum_of(counts);
-  if (where.are_consecutive) return scatter(std::span(in + where.first, n));
-  auto const joined = joined_blocks<T>(arguments, n);
-  T* to = joined.get();
-  arguments.attempt([&] {   // copies may allocate
-    for_each_block(counts, displs,
-                   [&](std::ptrdiff_t at, std::size_t count) { to = std::copy_n(in + at, count, to); });
-  });
-  scatter(std::span<T const>(joined.get(), n));
+template <made How, class Checked, class T, class Counts, class Displs, class Scatter>
+made_t<How> scatter_apart(Checked const& arguments, endpoint& state, borrowed_memory& memory, T const* in,
+                          Counts const& counts, Displs const& displs, Scatter scatter) {
+  auto from = input_in_blocks<T>({arguments, memory, &packed_memory::places, in, counts, displs});
+  return make_packed<How>(arguments, state, memory,
+                          packed_arguments<decltype(from), plain_argument>{std::move(from), {}},
+                          [&](auto const& packed) { return scatter(std::span<T const>(packed.in.elements())); });
 }
 
 }  // namespace colligo

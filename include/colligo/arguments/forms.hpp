@@ -165,7 +165,7 @@ std::size_t sum_of(Counts const& counts) {
 }
 /// Requires the root's counts to equal those of the ranks.
 template <collective C, communicator Comm, std::ranges::sized_range Sizes>
-void require_counts(Comm const& comm, Sizes const& sizes, std::vector<std::size_t> const& counts, int root) {
+void require_counts(Comm const& comm, Sizes const& sizes, std::span<std::size_t const> counts, int root) {
   call_arguments<C, Comm> const arguments(comm);
   if (!arguments.at(root)) return;
   arguments.require_size(std::ranges::size(sizes), counts.size(), "the list of sizes");

@@ -319,8 +319,9 @@ struct answer : mistake {
                 "exclusive_scan(comm, in, out, init, op)");
   static_assert(what != mistaken::displacements,
                 "colligo: blocks lie one after the other in the order of ranks; displacements are for "
-                "all_gatherv(comm, in, out, counts, displs), gatherv(comm, in, pointer, counts, displs, root) and "
-                "scatterv(comm, in, counts, displs, pointer, n, root)");
+                "all_gatherv(comm, in, out, counts, displs), gatherv(comm, in, out, counts, displs, root), "
+                "scatterv(comm, in, counts, displs, out, root) and all_to_all_v(comm, in, counts, displs, out, "
+                "out_counts, out_displs)");
   static_assert(what != mistaken::skeleton,
                 "colligo: broadcast alone takes skeletons, contents and archives: include <colligo/skeleton.hpp>");
   static_assert(what != mistaken::value,
@@ -375,7 +376,8 @@ struct answer : mistake {
 
 /// Arguments that in_place() does not accept.
 template <class T>
-concept can_not_stand_in_place = !requires(T&& x) { colligo::in_place(static_cast<T&&>(x)); };
+concept can_not_stand_in_place = !stands_for_elements<std::remove_reference_t<T>> &&
+                                 !requires(T&& x) { colligo::in_place(static_cast<T&&>(x)); };
 
 }  // namespace detail
 

@@ -30,6 +30,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& refusal) {
   refuse_because(refusal, "input and output overlap; for one range that is both write in_place(range)");
 }
+[[gnu::cold]] COLLIGO_BODY void refuse_layout(refused const& refusal, std::string const& why) {
+  refuse_because(refusal, why);
+}
 [[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& refusal, std::string const& count) {
   refuse_because(refusal, concat({"a count is negative: ", count}));
 }

@@ -116,6 +116,11 @@ class owned_by_request {
   virtual void finish() {}
 };
 
+/// The same round what else a request owns: its beginning comes first, its end last.
+struct round_request : owned_by_request {
+  owner<owned_by_request> within;
+};
+
 /// A collective that is performed step by step (requests.hpp).
 class running;
 /// The deleter for owners that do not know the complete type.

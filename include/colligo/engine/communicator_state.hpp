@@ -252,6 +252,8 @@ class communicator_state : public endpoint {
   std::array<owner<kept_with_state>, 4> spare_requests;
   owner<kept_with_state> distributions, plans;   ///< of irregular calls (kept_plans.hpp)
   owner<kept_with_state> exchanges;              ///< of calls whose ranks do not know who sends to them (exchange/)
+  owner<kept_with_state> packed;                 ///< memory for elements that lie apart (arguments/packed.hpp)
+  owner<round_request> around;                   ///< what the next request owns besides
   std::uint64_t memory_in_use = 0;              ///< by a request: the latest walk that met one (requests.hpp)
   /// This state while its communicator lives, then null: requests share it, because they may outlive the communicator.
   std::shared_ptr<communicator_state> life;

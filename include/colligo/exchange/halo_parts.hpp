@@ -10,7 +10,7 @@
 
 #include "graph.hpp"
 #include "grids.hpp"
-#include "views.hpp"
+#include "strided_view.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

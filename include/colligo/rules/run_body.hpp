@@ -180,6 +180,10 @@ COLLIGO_BODY void run_call(endpoint& at, call const& call, choice const& by) {
 COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice const& by,
                                         owner<owned_by_request> owned, bool persistent) {
   communicator_state& state = state_at(at);
+  if (state.around) {
+    state.around->within = std::move(owned);
+    owned = std::exchange(state.around, nullptr);
+  }
   if (asked.before) [[unlikely]]
     before_call_begins(state, asked, by, persistent ? call_form::persistent : call_form::request);
   require_possible(state, asked, by);

@@ -149,7 +149,11 @@ constexpr auto view_of(View&& view) {
   if constexpr (is_strided_view<type>) {
     return view;
   } else if constexpr (like_mdspan<View>) {
-    return made_view<type::rank()>(&view.data_handle()[0], [&](auto d) { return view.extents().extent(d); },
+    auto* const first = [&] {
+      if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(view.data_handle())>>) return view.data_handle();
+      else return &view.data_handle()[0];
+    }();
+    return made_view<type::rank()>(first, [&](auto d) { return view.extents().extent(d); },
                                    [&](auto d) { return view.mapping().stride(d); });
   } else if constexpr (like_multi_array<View>) {
     auto first = view.origin();

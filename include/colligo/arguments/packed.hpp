@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Arguments whose elements do not lie side by side: they are packed into memory of the communicator's state before a
+/// call, and unpacked after it; by a request at each start, and when it is complete.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../engine/scratch.hpp"
+#include "call_arguments.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Memory for one call or one request at a time. A state keeps a few, so that a repeated call allocates nothing.
+struct packed_memory {
+  packed_memory(endpoint& state, std::size_t number) : of(state), place(number) {}
+  endpoint& of;
+  std::size_t place;   // among the state's
+  buffer input, output, request;
+  buffer places, places_out;   // of blocks at displacements
+  buffer counts;               // of all ranks
+};
+packed_memory& take_packed_memory(endpoint& state);
+void leave_packed_memory(packed_memory& memory) noexcept;
+/// The next request on this state owns this as well.
+void put_round_next_request(endpoint& state, owner<round_request> around) noexcept;
+
+/// Packed memory, as long as this exists.
+class borrowed_memory {
+ public:
+  explicit borrowed_memory(endpoint& state) : state_(state) {}
+  ~borrowed_memory() {
+    if (memory_) leave_packed_memory(*memory_);
+  }
+  borrowed_memory(borrowed_memory const&) = delete;
+  borrowed_memory& operator=(borrowed_memory const&) = delete;
+
+  packed_memory& get() {
+    if (!memory_) memory_ = &take_packed_memory(state_);
+    return *memory_;
+  }
+  bool is_taken() const { return memory_ != nullptr; }
+  packed_memory& release() { return *std::exchange(memory_, nullptr); }
+
+ private:
+  endpoint& state_;
+  packed_memory* memory_ = nullptr;
+};
+
+/// What becomes of an argument on this rank.
+struct use {
+  bool reads, writes;
+};
+
+/// An argument in a layout: size(), side_by_side() (a pointer, or null), pack(to), unpack(from).
+template <class T, class Layout>
+class packed_argument {
+ public:
+  packed_argument(Layout layout, use on_this_rank) : layout_(std::move(layout)), use_(on_this_rank) {
+    if (is_used()) at_ = const_cast<T*>(layout_.side_by_side()), size_ = layout_.size();
+    packs_ = at_ == nullptr && size_ != 0;
+  }
+
+  bool packs() const { return packs_; }
+  void make_room(buffer& memory) {
+    if (!packs_) return;
+    if constexpr (travels_as_bytes<T>) {
+      at_ = reinterpret_cast<T*>(memory.of_size(size_ * sizeof(T)));
+    } else {
+      objects_.resize(size_);
+      at_ = objects_.data();
+    }
+  }
+  std::span<T> elements() const { return {at_, size_}; }
+  void before() {
+    if (packs_ && use_.reads) layout_.pack(at_);
+  }
+  void after() {
+    if constexpr (requires { layout_.unpack(at_); })
+      if (packs_ && use_.writes) layout_.unpack(at_);
+  }
+
+ private:
+  bool is_used() const { return use_.reads || use_.writes; }
+
+  Layout layout_;
+  use use_;
+  bool packs_ = false;
+  T* at_ = nullptr;
+  std::size_t size_ = 0;
+  std::conditional_t<travels_as_bytes<T>, char, std::vector<T>> objects_{};
+};
+/// An argument that needs nothing of all this.
+struct plain_argument {
+  static constexpr bool packs() { return false; }
+  static void make_room(buffer&) {}
+  static void before() {}
+  static void after() {}
+};
+
+/// The arguments of one call.
+template <class In, class Out>
+struct packed_arguments {
+  In in;
+  Out out;
+
+  bool pack() const { return in.packs() || out.packs(); }
+  void make_room(packed_memory& memory) { in.make_room(memory.input), out.make_room(memory.output); }
+  void before() { in.before(), out.before(); }
+  void after() { in.after(), out.after(); }
+};
+
+/// Of a request. It lies in the memory that it has borrowed.
+template <class Arguments>
+class packing_request final : public round_request {
+ public:
+  static owner<packing_request> make(borrowed_memory& memory, Arguments&& given) {
+    static_assert(alignof(packing_request) <= lines_apart);
+    std::byte* const at = memory.get().request.of_size(lines_apart + sizeof(packing_request));
+    ::new (at) packed_memory*(&memory.get());
+    owner<packing_request> made(::new (at + lines_apart) packing_request(std::move(given)));
+    memory.release();
+    return made;
+  }
+  void begin() override {
+    arguments.before();
+    if (within) within->begin();
+  }
+  void finish() override {
+    if (within) within->finish();
+    arguments.after();
+  }
+  static void operator delete(void* at) {
+    leave_packed_memory(**reinterpret_cast<packed_memory**>(static_cast<std::byte*>(at) - lines_apart));
+  }
+
+  Arguments arguments;
+
+ private:
+  explicit packing_request(Arguments&& given) : arguments(std::move(given)) {}
+};
+
+/// While it exists, the next request on a state packs.
+class packing_next {
+ public:
+  packing_next(endpoint& state, owner<round_request> request) : state_(state) {
+    put_round_next_request(state_, std::move(request));
+  }
+  ~packing_next() { put_round_next_request(state_, nullptr); }
+  packing_next(packing_next const&) = delete;
+  packing_next& operator=(packing_next const&) = delete;
+
+ private:
+  endpoint& state_;
+};
+
+/// make(arguments) makes the call on their elements, which lie side by side then.
+template <made How, class Checked, class In, class Out, class Make>
+made_t<How> make_packed(Checked const& checked, endpoint& state, borrowed_memory& memory,
+                        packed_arguments<In, Out> arguments, Make make) {
+  if (!arguments.pack()) return make(arguments);
+  if constexpr (How == made::at_once) {
+    checked.attempt([&] {
+      arguments.make_room(memory.get());
+      arguments.before();   // copies may allocate
+    });
+    make(arguments);
+    arguments.after();
+  } else {
+    using packing = packing_request<packed_arguments<In, Out>>;
+    owner<packing> request;
+    checked.template attempt<How>([&] {
+      arguments.make_room(memory.get());
+      request = packing::make(memory, std::move(arguments));
+    });
+    auto& placed = request->arguments;
+    packing_next const now(state, std::move(request));
+    return make(placed);
+  }
+}
+
+}  // namespace colligo
+
+#if COLLIGO_HAS_BODIES
+#include "packed_body.hpp"
+#endif

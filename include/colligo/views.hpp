@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSL-1.0
+/// @file
+/// Arguments whose elements do not lie side by side, for all collectives on ranges, their requests, and in_place():
+/// strided(pointer, count, stride), std::mdspan, Kokkos::View, Eigen's maps and blocks, boost::multi_array; as input
+/// also random access ranges that are not contiguous (std::deque, std::views::transform).
+///
+///   colligo::all_reduce(comm, colligo::strided(matrix + 3, rows, columns), out, std::plus<>{});   // a column
+///
+/// Elements count in row-major order, whatever the strides. Input and output may have different layouts, and ranks too;
+/// they need equal numbers of elements. A view whose elements lie side by side after all is not copied. Another one is
+/// packed once into memory of the communicator's state, and an output is unpacked when all has come: a repeated call
+/// allocates nothing. Requests pack when they start and unpack when they are complete; what a view refers to has to
+/// live until then. Besides what a call throws: argument_error if elements of an output overlap, which names the axis.
+#pragma once
+
+#include <numeric>
+
+#include "arguments/calls.hpp"
+#include "arguments/packed.hpp"
+#include "exchange/strided_view.hpp"
+
+namespace colligo::inline COLLIGO_MODE {
+
+namespace detail {
+
+/// A random access range as input.
+template <class R>
+concept range_apart = std::ranges::random_access_range<R> && std::ranges::sized_range<R> && !contiguous<R> &&
+                      !view_of_elements<R> && !std::is_same_v<std::remove_cvref_t<R>, std::vector<bool>>;
+template <class R>
+concept view_apart = view_of_elements<R> && !contiguous<R>;
+
+template <class R>
+struct element_apart { using type = std::remove_pointer_t<decltype(view_of(std::declval<R>()).data)>; };
+template <range_apart R>
+struct element_apart<R> { using type = std::ranges::range_value_t<R> const; };
+
+/// The message for a call that no form accepts is about the elements.
+template <view_apart View>
+  requires(!std::ranges::range<View>)
+struct element_in<View> { using type = std::remove_const_t<typename element_apart<View>::type>; };
+/// No value of one of these types is sent as an element.
+template <class View>
+  requires like_mdspan<View> || like_kokkos<View> || like_multi_array<View>
+inline constexpr bool holds_addresses<View> = true;
+
+}  // namespace detail
+
+/// A view that is input and output at once: see in_place().
+template <class View>
+struct in_place_view {
+  View view;
+};
+
+namespace detail {
+
+template <view_apart View>
+inline constexpr bool stands_for_elements<View> = true;
+template <class T>
+inline constexpr bool is_view_in_place = false;
+template <class View>
+inline constexpr bool is_view_in_place<in_place_view<View>> = true;
+
+}  // namespace detail
+
+namespace by_name {
+
+/// Marks a view as input and output at once: all_reduce(comm, in_place(strided(p, n, s)), op).
+template <detail::view_apart View>
+auto in_place(View&& view) { return in_place_view<decltype(detail::view_of(view))>{detail::view_of(view)}; }
+
+}  // namespace by_name
+
+namespace detail {
+
+/// Layouts (packed.hpp).
+template <class T, std::size_t D>
+struct strided_layout {
+  strided_view<T, D> view;
+
+  std::size_t size() const { return view.size(); }
+  T* side_by_side() const { return view.is_contiguous() ? view.data : nullptr; }
+  void pack(std::remove_const_t<T>* to) const { detail::pack(view, to); }
+  void unpack(T const* from) const requires(!std::is_const_v<T>) { detail::unpack(from, view); }
+};
+/// Of a range that outlives the call, or of a view in the sense of <ranges>, which is copied.
+template <class R>
+struct range_layout {
+  static constexpr bool keeps = !std::is_lvalue_reference_v<R> && std::ranges::view<std::remove_cvref_t<R>>;
+  using element = std::ranges::range_value_t<R>;
+  std::conditional_t<keeps, std::remove_cvref_t<R>, std::remove_reference_t<R>*> range;
+
+  explicit range_layout(std::remove_reference_t<R>& of) requires keeps : range(of) {}
+  explicit range_layout(std::remove_reference_t<R>& of) requires(!keeps) : range(&of) {}
+  std::size_t size() { return static_cast<std::size_t>(std::ranges::size(get())); }
+  static element* side_by_side() { return nullptr; }
+  void pack(element* to) {
+    for (auto&& one : get()) *to++ = one;
+  }
+
+ private:
+  auto& get() {
+    if constexpr (keeps) return range;
+    else return *range;
+  }
+};
+
+/// The place of a call's output behind the communicator; its input is the first argument.
+constexpr std::size_t place_of_output(collective c) {
+  using enum collective;
+  return c == broadcast ? 0 : c == scatterv || c == all_to_all_v ? 2 : 1;
+}
+template <collective C, std::size_t I>
+inline constexpr bool is_input = I == 0 && C != collective::broadcast;
+template <collective C, std::size_t I, class Argument>
+inline constexpr bool is_apart = (I == 0 && is_view_in_place<std::remove_cvref_t<Argument>>) ||
+                                 (is_input<C, I> && (view_apart<Argument> || range_apart<Argument>)) ||
+                                 (I == place_of_output(C) && view_apart<Argument>);
+
+/// What a call's form for ranges gets for an argument.
+template <collective C, std::size_t I, class Argument>
+constexpr auto packed_as() {
+  if constexpr (!is_apart<C, I, Argument>) {
+    return std::type_identity<Argument>();
+  } else if constexpr (is_view_in_place<std::remove_cvref_t<Argument>>) {
+    using T = typename element_apart<decltype(std::declval<Argument>().view)>::type;
+    return std::type_identity<in_place_range<std::span<T>>>();
+  } else {
+    using T = typename element_apart<Argument>::type;
+    return std::type_identity<std::conditional_t<is_input<C, I>, std::span<T const>, std::span<T>>>();
+  }
+}
+template <collective C, std::size_t I, class Argument>
+using packed_as_t = typename decltype(packed_as<C, I, Argument>())::type;
+
+template <collective C, class Comm, class Places, class... Arguments>
+inline constexpr bool accepts_packed = false;
+template <collective C, class Comm, std::size_t... I, class... Arguments>
+  requires(is_apart<C, I, Arguments> || ...) && requires(Comm const& comm) {
+    calls<C>::template make<made::started>(comm, std::declval<packed_as_t<C, I, Arguments>>()...);
+  }
+inline constexpr bool accepts_packed<C, Comm, std::index_sequence<I...>, Arguments...> = true;
+/// A form accepts these arguments when those that lie apart are packed.
+template <collective C, class Comm, class... Arguments>
+concept accepted_with_views =
+    accepts_packed<C, std::remove_cvref_t<Comm>, std::index_sequence_for<Arguments...>, Arguments...>;
+
+/// A temporary that owns its elements, which are destroyed with it.
+template <class R>
+concept temporary_owner = !std::is_reference_v<R> && !is_view_in_place<R> &&
+                          ((range_apart<R> && !std::ranges::view<R>) ||
+                           (view_apart<R> && (requires { typename R::allocator_type; } ||
+                                              requires(R& x) { x.conservativeResize(1, 1); })));
+
+/// The first and the last of a view's elements in memory.
+template <class T, std::size_t D>
+std::pair<T*, T*> ends_of(strided_view<T, D> const& view) {
+  std::pair<T*, T*> ends{view.data, view.data};
+  for (std::size_t d = 0; d < D; ++d) {
+    std::ptrdiff_t const length = view.strides[d] * static_cast<std::ptrdiff_t>(view.extents[d] - 1);
+    (length < 0 ? ends.first : ends.second) += length;
+  }
+  return ends;
+}
+/// An element of a view that has no element twice, at this distance from its first one in memory.
+template <class T, std::size_t D>
+bool has_element_at(strided_view<T, D> const& view, std::ptrdiff_t distance) {
+  std::array<bool, D> passed{};
+  for (std::size_t axes = 0; axes < D; ++axes) {   // the longest stride first
+    std::size_t longest = D;
+    for (std::size_t d = 0; d < D; ++d)
+      if (!passed[d] && (longest == D || std::abs(view.strides[d]) > std::abs(view.strides[longest]))) longest = d;
+    passed[longest] = true;
+    if (view.extents[longest] == 1) continue;
+    std::ptrdiff_t const stride = std::abs(view.strides[longest]);
+    auto const last = static_cast<std::ptrdiff_t>(view.extents[longest] - 1);
+    distance -= std::min(distance / stride, last) * stride;
+  }
+  return distance == 0;
+}
+/// Whether an element of one view is an element of the other one, which has none twice.
+template <class T, std::size_t D, std::size_t E>
+bool share_elements(strided_view<T const, D> const& in, strided_view<T, E> const& out) {
+  if (in.size() == 0 || out.size() == 0) return false;
+  auto const a = ends_of(in);
+  auto const b = ends_of(out);
+  std::less<T const*> const before;
+  if (before(a.second, b.first) || before(b.second, a.first)) return false;
+  std::ptrdiff_t unit = 0;
+  for (std::size_t d = 0; d < D; ++d)
+    if (in.extents[d] != 1) unit = std::gcd(unit, in.strides[d]);
+  for (std::size_t d = 0; d < E; ++d)
+    if (out.extents[d] != 1) unit = std::gcd(unit, out.strides[d]);
+  if (unit != 0 && (a.first - b.first) % unit != 0) return false;   // columns of one matrix
+  bool shared = false;
+  merged_axes<T const> const merged(in);
+  auto line = [&](T const* first, std::size_t n, std::ptrdiff_t stride, std::size_t) {
+    for (; n != 0 && !shared; --n, first += stride)
+      shared = !before(first, b.first) && !before(b.second, first) && has_element_at(out, first - b.first);
+  };
+  for_each_line(merged, 0, merged.data, 0, line);
+  return shared;
+}
+
+/// An argument's elements, to compare input and output.
+template <class T, class Argument>
+auto memory_of(Argument& argument) {
+  if constexpr (view_apart<Argument&>) {
+    auto const view = view_of(argument);
+    return strided_view<T, std::tuple_size_v<decltype(view.extents)>>{view.data, view.extents, view.strides};
+  } else {
+    return strided_view<T, 1>{std::ranges::data(argument), {std::ranges::size(argument)}, {1}};
+  }
+}
+
+/// Calls with views: make<How>(comm, the arguments of a form for ranges).
+template <collective C>
+class calls_with_views {
+ public:
+  template <made How, class Comm, class... Arguments>
+  static made_t<How> make(Comm const& comm, Arguments&&... arguments) {
+    static_assert(How == made::at_once || !(temporary_owner<Arguments> || ...),
+                  "colligo: a request reads its input until it is complete, but a temporary is destroyed before: give "
+                  "it a name, and keep it until wait()");
+    return make_in<How>(comm, std::index_sequence_for<Arguments...>(), static_cast<Arguments&&>(arguments)...);
+  }
+
+ private:
+  static constexpr std::size_t output = place_of_output(C);
+
+  template <made How, class Comm, std::size_t... I, class... Arguments>
+  static made_t<How> make_in(Comm const& comm, std::index_sequence<I...>, Arguments&&... arguments) {
+    call_arguments<C, Comm> const checked(comm);
+    auto const given = std::forward_as_tuple(static_cast<Arguments&&>(arguments)...);
+    using types = std::tuple<Arguments...>;
+    using In = std::tuple_element_t<0, types>;
+    using Out = std::tuple_element_t<output, types>;
+    constexpr bool in_place = is_view_in_place<std::remove_cvref_t<In>>;
+    constexpr bool one_range = in_place || output == 0;
+    bool const at_root = is_root(checked, given);
+    endpoint& state = state_of<Comm>::open(comm);
+    use const input = {!scatters || at_root, false};
+    use const result = {one_range && (scatters || C == collective::broadcast ? at_root : true),
+                        !one_range || C != collective::broadcast ? !gathers || at_root : !at_root};
+    if constexpr (in_place) require_unique(checked, result, std::get<0>(given).view);
+    else if constexpr (is_apart<C, output, Out>) require_unique(checked, result, view_of(std::get<output>(given)));
+    if constexpr (!one_range)
+      if (input.reads && result.writes) require_apart(checked, std::get<0>(given), std::get<output>(given));
+    borrowed_memory memory(state);
+    return make_packed<How>(
+        checked, state, memory,
+        packed_arguments{argument<!one_range && is_apart<C, 0, In>, In>(std::get<0>(given), input),
+                         argument<in_place || is_apart<C, output, Out>, std::conditional_t<in_place, In, Out>>(
+                             std::get<in_place ? 0 : output>(given), result)},
+        [&](auto const& packed) {
+          return calls<C>::template make<How>(
+              comm, pick<I, Arguments>(packed, std::get<I>(given))...);
+        });
+  }
+
+  static constexpr bool scatters = C == collective::scatter || C == collective::scatterv;
+  static constexpr bool gathers = C == collective::reduce || C == collective::gather || C == collective::gatherv;
+
+  /// The root is the last argument but for the algorithm.
+  template <class Checked, class... Given>
+  static bool is_root(Checked const& checked, std::tuple<Given...> const& given) {
+    if constexpr (!has_root(C)) {
+      return true;
+    } else {
+      constexpr std::size_t n = sizeof...(Given);
+      constexpr bool named = algorithm<std::remove_cvref_t<std::tuple_element_t<n - 1, std::tuple<Given...>>>>;
+      return checked.at(static_cast<int>(std::get<n - 1 - (named ? 1 : 0)>(given)));
+    }
+  }
+  template <class Checked, class T, std::size_t D>
+  static void require_unique(Checked const& checked, use result, strided_view<T, D> const& view) {
+    if (!result.writes) return;
+    if (std::string const why = why_not_written(view); !why.empty()) checked.refuse_layout(why);
+  }
+  template <class Checked, class In, class Out>
+  static void require_apart(Checked const& checked, In& in, Out& out) {
+    if constexpr (!range_apart<In&>) {
+      auto const to = [&] {
+        if constexpr (view_apart<Out&>) return memory_of<typename element_apart<Out&>::type>(out);
+        else return memory_of<std::ranges::range_value_t<Out>>(out);
+      }();
+      using T = std::remove_pointer_t<decltype(to.data)>;
+      if (share_elements(memory_of<T const>(in), to)) checked.refuse_overlap();
+    }
+  }
+  template <bool Apart, class Argument, class Given>
+  static auto argument(Given& given, use on_this_rank) {
+    if constexpr (!Apart) {
+      return plain_argument{};
+    } else if constexpr (range_apart<Argument>) {
+      using T = std::ranges::range_value_t<Argument>;
+      return packed_argument<T, range_layout<Argument>>(range_layout<Argument>(given), on_this_rank);
+    } else {
+      auto const view = [&] {
+        if constexpr (is_view_in_place<std::remove_cvref_t<Argument>>) return given.view;
+        else return view_of(given);
+      }();
+      using T = std::remove_pointer_t<decltype(view.data)>;
+      using layout = strided_layout<T, std::tuple_size_v<decltype(view.extents)>>;
+      return packed_argument<std::remove_const_t<T>, layout>(layout{view}, on_this_rank);
+    }
+  }
+  /// The i-th argument of the form for ranges.
+  template <std::size_t I, class Argument, class Packed, class Given>
+  static packed_as_t<C, I, Argument&&> pick(Packed const& packed, Given&& given) {
+    if constexpr (!is_apart<C, I, Argument>) return static_cast<Argument&&>(given);
+    else if constexpr (is_view_in_place<std::remove_cvref_t<Argument>>) return {packed.out.elements()};
+    else if constexpr (is_input<C, I>) return packed.in.elements();
+    else return packed.out.elements();
+  }
+};
+
+template <collective C, class Comm, class... Arguments>
+  requires accepted_with_views<C, Comm, Arguments...>
+inline constexpr bool has_form_for_views<C, Comm, Arguments...> = true;
+
+template <collective C, made How, class Comm, class... Arguments>
+  requires accepted_with_views<C, Comm, Arguments...>
+struct requested<C, How, Comm const&, Arguments...> {
+  using type = made_t<How>;
+  static type make(Comm const& comm, Arguments&&... arguments) {
+    return calls_with_views<C>::template make<How>(comm, static_cast<Arguments&&>(arguments)...);
+  }
+};
+
+}  // namespace detail
+
+#define COLLIGO_WITH_VIEWS(name)                                                                                     \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires detail::accepted_with_views<collective::name, Comm, Arguments...>                                       \
+  auto name(Comm const& comm, Arguments&&... arguments) -> void {                                                    \
+    detail::calls_with_views<collective::name>::template make<detail::made::at_once>(                                \
+        comm, static_cast<Arguments&&>(arguments)...);                                                               \
+  }
+
+namespace by_name {
+
+/// The collectives with views: the arguments of their forms for ranges and in place.
+COLLIGO_WITH_VIEWS(all_reduce)
+COLLIGO_WITH_VIEWS(reduce)
+COLLIGO_WITH_VIEWS(broadcast)
+COLLIGO_WITH_VIEWS(all_gather)
+COLLIGO_WITH_VIEWS(all_gatherv)
+COLLIGO_WITH_VIEWS(gather)
+COLLIGO_WITH_VIEWS(gatherv)
+COLLIGO_WITH_VIEWS(scatter)
+COLLIGO_WITH_VIEWS(scatterv)
+COLLIGO_WITH_VIEWS(all_to_all)
+COLLIGO_WITH_VIEWS(all_to_all_v)
+COLLIGO_WITH_VIEWS(reduce_scatter)
+COLLIGO_WITH_VIEWS(reduce_scatter_block)
+COLLIGO_WITH_VIEWS(scan)
+COLLIGO_WITH_VIEWS(exclusive_scan)
+
+}  // namespace by_name
+
+#undef COLLIGO_WITH_VIEWS
+
+}  // namespace colligo

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: BSL-1.0
+// Views and displacements as arguments of the collectives, over threads, beside the same calls on vectors.
+#include <catch2/catch.hpp>
+
+#include <colligo/all_gatherv.hpp>
+#include <colligo/all_reduce.hpp>
+#include <colligo/all_to_all.hpp>
+#include <colligo/broadcast.hpp>
+#include <colligo/gather.hpp>
+#include <colligo/reduce.hpp>
+#include <colligo/reduce_scatter.hpp>
+#include <colligo/request.hpp>
+#include <colligo/scan.hpp>
+#include <colligo/scatter.hpp>
+#include <colligo/transport/threads/threads.hpp>
+#include <colligo/views.hpp>
+
+#include <boost/multi_array.hpp>
+#if __has_include(<eigen3/Eigen/Core>)
+#include <eigen3/Eigen/Core>
+#endif
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <ranges>
+#include <string>
+#include <vector>
+
+using namespace colligo;
+
+namespace {
+
+/// A word of one letter for each element, so that a combination shows order and number of its operands.
+std::string word(int rank, std::size_t i) { return {static_cast<char>('a' + rank), static_cast<char>('0' + i % 10)}; }
+std::vector<std::string> words(int rank, std::size_t n) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < n; ++i) all.push_back(word(rank, i));
+  return all;
+}
+
+std::string const untouched = "-";
+
+/// n elements in a layout: two columns of a matrix of three, in reverse order, or every second one.
+struct spread {
+  std::size_t n;
+  bool odd;
+  std::vector<std::string> memory;
+
+  spread(std::size_t size, bool columns) : n(size), odd(columns || size % 2 != 0), memory(3 * size + 3, untouched) {}
+  spread(std::vector<std::string> const& values, bool columns) : spread(values.size(), columns) {
+    for (std::size_t i = 0; i < n; ++i) at(i) = values[i];
+  }
+  strided_view<std::string, 2> view() {
+    if (odd) return strided(memory.data() + 1, {n, 1}, {2, 1});
+    return strided(memory.data() + 3 * n, {2, n / 2}, {-1, -4});
+  }
+  std::string& at(std::size_t i) {
+    if (odd) return memory[1 + 2 * i];
+    return memory[3 * n - i / (n / 2) - 4 * (i % (n / 2))];
+  }
+  std::vector<std::string> values() {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < n; ++i) all.push_back(at(i));
+    return all;
+  }
+  /// Elements beside the view that have changed.
+  int spoilt() {
+    for (std::size_t i = 0; i < n; ++i) at(i) = untouched;
+    return static_cast<int>(std::count_if(memory.begin(), memory.end(), [](auto const& s) { return s != untouched; }));
+  }
+};
+
+/// Makes one call as a persistent one, which is started twice. Blocking ones and requests are here where their text
+/// is another one: each call takes the compiler a third of a second.
+template <class Ready, class Check>
+void twice(Ready ready, Check check) {
+  auto kept = ready();
+  for (int times = 0; times < 2; ++times) {
+    kept.start(), kept.wait();
+    check();
+  }
+}
+#define TWICE(name, check, ...) twice([&] { return colligo::name##_init(__VA_ARGS__); }, check)
+#define ONCE(name, check, ...) colligo::name(__VA_ARGS__), check()
+#define IN_ALL_WAYS(name, check, ...) \
+  ONCE(name, check, __VA_ARGS__);     \
+  colligo::i##name(__VA_ARGS__).wait(), check(); \
+  TWICE(name, check, __VA_ARGS__)
+
+/// The vectors of all ranks, one after the other.
+std::vector<std::string> joined_words(int p, std::size_t n) {
+  std::vector<std::string> all;
+  for (int r = 0; r < p; ++r)
+    for (auto& w : words(r, n)) all.push_back(w);
+  return all;
+}
+
+struct concatenation {
+  std::string operator()(std::string const& a, std::string const& b) const { return a + b; }
+};
+
+template <class F>
+void on_ranks(F f) {
+  for (int p = 1; p <= 5; ++p) {
+    std::atomic<int> wrong = 0;
+    run_threads(p, [&](thread_communicator& comm) { wrong += f(comm); });
+    INFO(p << " ranks");
+    CHECK(wrong == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("collectives that combine take views, in and out, each its own") {
+  on_ranks([](thread_communicator& comm) {
+    int wrong = 0;
+    int const p = comm.size(), me = comm.rank();
+    for (std::size_t const n : {0u, 1u, 6u, 7u}) {
+      auto const mine = words(me, n);
+      spread in(mine, me % 2 == 0), out(n, me % 3 == 0), from(mine, me % 3 == 1);
+      std::vector<std::string> plain(n), all(n), before(n), own;
+      for (std::size_t i = 0; i < n; ++i)
+        for (int r = 0; r < p; ++r) {
+          all[i] += word(r, i);
+          if (r == me) before[i] = all[i];
+        }
+      auto const is = [&](std::vector<std::string> const& wanted) { return [&] {
+        wrong += out.values() != wanted || out.spoilt() != 0 || in.values() != mine;
+      }; };
+      IN_ALL_WAYS(all_reduce, is(all), comm, in.view(), out.view(), concatenation{});
+      ONCE(scan, is(before), comm, in.view(), out.view(), concatenation{});
+      auto const plainly = [&] { wrong += plain != all, plain.assign(n, ""); };
+      ONCE(all_reduce, plainly, comm, in.view(), plain, concatenation{});
+      TWICE(all_reduce, is(all), comm, mine, out.view(), concatenation{});
+      for (int root = 0; root < p; ++root) {
+        own = me == root ? all : std::vector<std::string>(n, untouched);
+        TWICE(reduce, is(own), comm, in.view(), out.view(), concatenation{}, root);
+      }
+      for (std::size_t i = 0; i < n; ++i) before[i] = "<" + (me == 0 ? "" : before[i].substr(0, before[i].size() - 2));
+      TWICE(exclusive_scan, is(before), comm, in.view(), out.view(), std::string("<"), concatenation{});
+
+      auto kept = all_reduce_init(comm, in_place(from.view()), concatenation{});
+      all_reduce(comm, in_place(from.view()), concatenation{});
+      wrong += from.values() != all;
+      for (std::size_t i = 0; i < n; ++i) from.at(i) = mine[i];
+      kept.start(), kept.wait();
+      wrong += from.values() != all || from.spoilt() != 0;
+
+      std::deque<std::string> const apart(mine.begin(), mine.end());
+      TWICE(all_reduce, is(all), comm, apart, out.view(), concatenation{});
+      auto const made = std::views::iota(std::size_t{0}, n) |
+                        std::views::transform([me](std::size_t i) { return word(me, i); });
+      ONCE(all_reduce, is(all), comm, made, out.view(), concatenation{});
+      TWICE(all_reduce, is(all), comm, std::views::all(made), out.view(), concatenation{});
+    }
+    return wrong;
+  });
+}
+
+TEST_CASE("collectives that move take views") {
+  on_ranks([](thread_communicator& comm) {
+    int wrong = 0;
+    int const p = comm.size(), me = comm.rank();
+    auto const ranks = static_cast<std::size_t>(p);
+    for (std::size_t const n : {0u, 1u, 4u}) {
+      auto const mine = words(me, n), all = joined_words(p, n);
+      std::vector<std::string> const other(n, untouched), others(ranks * n, untouched);
+      spread in(mine, me % 2 == 0), out(ranks * n, me % 3 == 0), part(n, me % 2 == 1);
+      auto const is = [&](spread& result, std::vector<std::string> const& wanted) { return [&] {
+        wrong += result.values() != wanted || result.spoilt() != 0;
+      }; };
+      ONCE(all_gather, is(out, all), comm, in.view(), out.view());
+      std::vector<std::size_t> const counts(ranks, n);
+      TWICE(all_gatherv, is(out, all), comm, in.view(), out.view(), counts);
+      std::vector<std::string> turned, to_all;
+      for (int r = 0; r < p; ++r)
+        for (std::size_t i = 0; i < n; ++i) {
+          to_all.push_back(word(me, i) + word(r, i));
+          turned.push_back(word(r, i) + word(me, i));
+        }
+      spread blocks(to_all, me % 2 == 1);
+      ONCE(all_to_all, is(out, turned), comm, blocks.view(), out.view());
+      TWICE(all_to_all_v, is(out, turned), comm, blocks.view(), counts, out.view(), counts);
+      std::vector<std::string> mixed;
+      for (std::size_t i = 0; i < n; ++i) {
+        mixed.emplace_back();
+        for (int r = 0; r < p; ++r) mixed.back() += word(r, i) + word(me, i);
+      }
+      TWICE(reduce_scatter, is(part, mixed), comm, blocks.view(), part.view(), counts, concatenation{});
+      ONCE(reduce_scatter_block, is(part, mixed), comm, blocks.view(), part.view(), concatenation{});
+      for (int root = 0; root < p; ++root) {
+        bool const here = me == root;
+        TWICE(gather, is(out, here ? all : others), comm, in.view(), out.view(), root);
+        ONCE(gatherv, is(out, here ? all : others), comm, in.view(), out.view(), counts, root);
+        spread source(all, me % 2 == 0);
+        if (!here) source = spread(0, true);   // not read
+        ONCE(scatter, is(part, mine), comm, source.view(), part.view(), root);
+        TWICE(scatterv, is(part, mine), comm, source.view(), counts, part.view(), root);
+        auto const roots = words(root, n);
+        auto const sent = [&] {
+          wrong += part.values() != roots || part.spoilt() != 0;
+          for (std::size_t i = 0; here && i < n; ++i) part.at(i) = roots[i];
+        };
+        for (std::size_t i = 0; here && i < n; ++i) part.at(i) = roots[i];
+        IN_ALL_WAYS(broadcast, sent, comm, part.view(), root);
+        part.spoilt();
+        spread both(here ? all : other, me % 2 == 0);
+        scatter(comm, in_place(both.view()), root);
+        wrong += both.values() != (here ? all : mine);
+      }
+    }
+    return wrong;
+  });
+}
+
+namespace {
+
+/// The parts of the reference implementation of std::mdspan that are looked at.
+template <class T>
+struct spanned {
+  struct extents_type { std::array<int, 2> n; int extent(std::size_t d) const { return n[d]; } };
+  struct mapping_type { std::array<int, 2> s; int stride(std::size_t d) const { return s[d]; } };
+  static constexpr std::size_t rank() { return 2; }
+  T* data_handle() const { return first; }
+  extents_type extents() const { return all; }
+  mapping_type mapping() const { return places; }
+  T* first;
+  extents_type all;
+  mapping_type places;
+};
+/// Of Kokkos::View.
+template <class T>
+struct viewed {
+  static constexpr unsigned rank = 1;
+  T* data() const { return first; }
+  std::size_t extent(std::size_t) const { return n; }
+  std::size_t stride(std::size_t) const { return step; }
+  T* first;
+  std::size_t n, step;
+};
+
+}  // namespace
+
+TEST_CASE("views of other libraries, by their members") {
+  on_ranks([](thread_communicator& comm) {
+    std::vector<int> in(40), out(40, -1);
+    for (int i = 0; i < 40; ++i) in[static_cast<std::size_t>(i)] = i * (comm.rank() + 1);
+    int const times = comm.size() * (comm.size() + 1) / 2;
+    all_reduce(comm, spanned<int const>{in.data(), {{3, 5}}, {{1, 8}}}, viewed<int>{out.data(), 15, 2}, std::plus<>{});
+    int wrong = 0;
+    for (int i = 0; i < 40; ++i) {
+      int const k = i / 2;
+      wrong += out[static_cast<std::size_t>(i)] != (i % 2 == 1 || k >= 15 ? -1 : times * (k / 5 + k % 5 * 8));
+    }
+    auto const generic = [](auto a, auto b) { return a + b; };   // is not tried on the views themselves
+    spanned<int> const both{in.data(), {{4, 2}}, {{2, 20}}};
+    all_reduce(comm, in_place(both), generic);
+    for (int i = 0; i < 40; ++i)
+      wrong += in[static_cast<std::size_t>(i)] != i * (i % 20 < 8 && i % 2 == 0 ? times : comm.rank() + 1);
+    return wrong;
+  });
+}
+
+TEST_CASE("Boost's arrays, and Eigen's matrices and blocks") {
+  on_ranks([](thread_communicator& comm) {
+    int const times = comm.size();
+    int wrong = 0;
+    using range = boost::multi_array_types::index_range;
+    using extent = boost::multi_array_types::extent_range;
+    boost::multi_array<int, 3> cube(boost::extents[3][4][extent(1, 6)], boost::fortran_storage_order());
+    for (int i = 0; i < 60; ++i) cube.data()[i] = i;
+    std::vector<int> all(60), face(12);
+    all_reduce(comm, cube, all, std::plus<>{});
+    auto next = all.begin();
+    for (int x = 0; x < 3; ++x)
+      for (int y = 0; y < 4; ++y)
+        for (int z = 1; z < 6; ++z) wrong += *next++ != times * cube[x][y][z];
+    auto part = cube[boost::indices[range()][range()][3]];
+    all_reduce(comm, part, face, std::plus<>{});
+    all_reduce(comm, in_place(part), std::plus<>{});
+    for (int k = 0; k < 12; ++k)
+      wrong += face[static_cast<std::size_t>(k)] != part[k / 4][k % 4] ||
+               part[k / 4][k % 4] != times * (k / 4 + k % 4 * 3 + 24);
+#if defined(EIGEN_WORLD_VERSION)
+    Eigen::Matrix<int, Eigen::Dynamic, Eigen::Dynamic> m(5, 6), sums(2, 3);   // column by column
+    for (int i = 0; i < 30; ++i) m(i / 6, i % 6) = i;
+    all_reduce(comm, m.block(1, 2, 2, 3), sums, std::plus<>{});
+    for (int i = 0; i < 6; ++i) wrong += sums(i / 3, i % 3) != times * m(1 + i / 3, 2 + i % 3);
+    broadcast(comm, m.row(3), 0);
+    Eigen::Matrix<int, 6, 1> gathered;
+    scan(comm, m.row(3), gathered, std::plus<>{});
+    for (int i = 0; i < 6; ++i) wrong += gathered(i) != (comm.rank() + 1) * m(3, i);
+#endif
+    return wrong;
+  });
+}
+
+TEST_CASE("blocks at displacements, in all ways") {
+  on_ranks([](thread_communicator& comm) {
+    int wrong = 0;
+    int const p = comm.size(), me = comm.rank();
+    for (int const gap : {-1, 0, 2}) {   // -1: the last rank's block first
+      std::vector<int> counts, displs(static_cast<std::size_t>(p)), out_counts, out_displs;
+      std::vector<std::string> all, apart;
+      int end = 0;
+      for (int k = 0; k < p; ++k) {
+        int const r = gap < 0 ? p - 1 - k : k;
+        displs[static_cast<std::size_t>(r)] = end;
+        auto const theirs = words(r, static_cast<std::size_t>(r + 1));
+        apart.insert(apart.end(), theirs.begin(), theirs.end());
+        if (gap > 0 && k + 1 < p) apart.insert(apart.end(), 2, untouched);
+        end += r + 1 + (gap > 0 ? gap : 0);
+      }
+      for (int r = 0; r < p; ++r) counts.push_back(r + 1);
+      auto const mine = words(me, static_cast<std::size_t>(me + 1));
+      std::vector<std::string> out(apart.size(), untouched);
+      auto const is = [&](bool here) { return [&, here] {
+        wrong += here ? out != apart : out != std::vector<std::string>(apart.size(), untouched);
+        out.assign(apart.size(), untouched);
+      }; };
+      IN_ALL_WAYS(all_gatherv, is(true), comm, mine, out, counts, displs);
+      ONCE(all_gatherv, is(true), comm, mine, out.data(), counts, displs);
+      for (int root = 0; root < p; ++root) {
+        TWICE(gatherv, is(me == root), comm, mine, out, counts, displs, root);
+        std::vector<std::string> part(mine.size());
+        auto const scattered = [&] { wrong += part != mine, part.assign(mine.size(), ""); };
+        TWICE(scatterv, scattered, comm, apart, counts, displs, part, root);
+        gatherv(comm, mine, out.data(), counts, displs, root);
+        is(me == root)();
+        scatterv(comm, apart.data(), counts, displs, part.data(), part.size(), root);
+        scattered();
+      }
+      // Rank s has r + 1 elements for rank r, and gets s + 1 from it, if the gaps are those of the lists.
+      std::vector<std::string> sent(apart.size(), untouched), wanted;
+      std::vector<int> places(static_cast<std::size_t>(p)), lengths(static_cast<std::size_t>(p), me + 1);
+      for (int r = 0; r < p; ++r) {
+        auto const at = static_cast<std::size_t>(displs[static_cast<std::size_t>(r)]);
+        for (std::size_t i = 0; i <= static_cast<std::size_t>(r); ++i) sent[at + i] = word(me, i) + word(r, i);
+        places[static_cast<std::size_t>(r)] = r * (me + 1 + (gap > 0 ? gap : 0));
+        for (std::size_t i = 0; i <= static_cast<std::size_t>(me); ++i) wanted.push_back(word(r, i) + word(me, i));
+        if (gap > 0 && r + 1 < p) wanted.insert(wanted.end(), 2, untouched);
+      }
+      std::vector<std::string> got(wanted.size(), untouched);
+      auto const exchanged = [&] { wrong += got != wanted, got.assign(wanted.size(), untouched); };
+      IN_ALL_WAYS(all_to_all_v, exchanged, comm, sent, counts, displs, got, lengths, places);
+      TWICE(all_to_all_v, exchanged, comm, sent.data(), counts, displs, got.data(), lengths, places);
+      got.clear();
+      all_to_all_v(comm, sent, counts, displs, got, lengths, places);
+      for (auto& w : got) w = w.empty() ? untouched : w;   // the gaps are new elements
+      exchanged();
+    }
+    return wrong;
+  });
+}
+
+TEST_CASE("a rank's views that can not be are refused on all ranks") {
+  auto const refusal_of = [](auto call) {
+    std::string said;
+    CHECK_THROWS_AS(run_threads(2, [&](thread_communicator& comm) {
+      std::vector<int> m(100), in(12), out(12);
+      try {
+        if (comm.rank() == 1) call(comm, m.data());
+        else all_reduce(comm, in, out, std::plus<>{});
+      } catch (argument_error const& e) {
+        said = e.what();
+        throw;
+      }
+    }), error);
+    return said;
+  };
+  std::string const where = "colligo: all_reduce on rank 1 of 2: ";
+  std::string const overlap = where + "input and output overlap; for one range that is both write in_place(range)";
+  CHECK(refusal_of([](auto& comm, int* m) {
+          all_reduce(comm, strided(m + 50, 12, 2), strided(m, {3, 4}, {4, 0}), std::plus<>{});
+        }) == where + "elements of the output overlap along axis 1, whose stride is 0");
+  CHECK(refusal_of([](auto& comm, int* m) { all_reduce(comm, in_place(strided(m, 12, 0)), std::plus<>{}); }) ==
+        where + "elements of the output overlap along axis 0, whose stride is 0");
+  CHECK(refusal_of([](auto& comm, int* m) {
+          all_reduce(comm, strided(m, 12, 2), strided(m + 21, {3, 4}, {-9, -1}), std::plus<>{});
+        }) == overlap);
+  CHECK(refusal_of([](auto& comm, int* m) {
+          all_reduce(comm, std::span<int const>(m + 8, 12), strided(m, 12, 8), std::plus<>{});
+        }) == overlap);
+  CHECK(refusal_of([](auto& comm, int* m) {
+          all_reduce(comm, strided(m, 11, 2), strided(m + 1, 12, 2), std::plus<>{});
+        }) == where + "the output has 12 elements, expected 11");
+}
+
+TEST_CASE("views that lie in one another without a common element") {
+  on_ranks([](thread_communicator& comm) {
+    std::vector<int> m(120);
+    for (int i = 0; i < 120; ++i) m[static_cast<std::size_t>(i)] = i;
+    int wrong = 0;
+    all_reduce(comm, strided(m.data(), 12, 10), strided(m.data() + 1, 12, 10), maximum{});   // columns
+    all_reduce(comm, strided(m.data() + 2, {12, 2}, {10, 1}), strided(m.data() + 5, {12, 2}, {10, 1}), maximum{});
+    for (int i = 0; i < 120; ++i) {
+      int const column = i % 10;
+      wrong += m[static_cast<std::size_t>(i)] != (column == 1 ? i - 1 : column == 5 || column == 6 ? i - 3 : i);
+    }
+    return wrong;
+  });
+}
