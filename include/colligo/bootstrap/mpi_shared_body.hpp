@@ -63,8 +63,6 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return hash(all, concat({processes.st_ino, " ", COLLIGO_CACHE_LINE}));   // they compile different layouts
 }
 
-// The job's ranks on this host, as the launcher says (Open MPI's, Hydra, MVAPICH's, PALS, Cray's PMI, Slurm); 0: it
-// does not.
 [[gnu::cold]] COLLIGO_BODY int ranks_of_job() {
   for (char const* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
                                      "PALS_LOCAL_SIZE", "PMI_LOCAL_SIZE"})
@@ -75,7 +73,6 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return tasks && node ? tasks_on_node(tasks, node) : 0;
 }
 
-// The launcher says that it has bound each rank to cores. Others bind too, and do not say so: then masks differ.
 [[gnu::cold]] COLLIGO_BODY bool is_bound_by_launcher() {
   if (std::getenv("OMPI_MCA_orte_bound_at_launch")) return true;   // Open MPI's, up to 4
   char const* const by_slurm = std::getenv("SLURM_CPU_BIND_TYPE");   // "mask_cpu:", "none"
@@ -231,7 +228,8 @@ inline std::atomic<bool> masks_have_differed = false;
   return !is_any(ranks, [](mpi_rank_info const& r) { return !r.has_file; });
 }
 
-[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, view<mpi_rank_info const> ranks, std::size_t line)
+[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, view<mpi_rank_info const> ranks,
+                                                  std::size_t line)
     : comm_(comm), arena_(*arena::of_process()) {
   std::uint64_t const here = ranks[static_cast<std::size_t>(rank)].host;
   std::vector<int> places;   // see shared_host
