@@ -27,8 +27,8 @@
 #define COLLIGO_MODE header_only
 #endif
 
-/// Bytes of a cache line, where all processors of a kind have lines of one length; 0 where they differ: ARM64's have 64,
-/// 128 or 256. There the system says it when the program runs, and the ranks of a communicator agree on the longest.
+/// Bytes of a cache line, where all processors of a kind have lines of one length; 0 where they differ, as ARM64's do.
+/// There the system says it when the program runs, and the ranks of a communicator agree on the longest.
 /// Ranks that were compiled for different lines do not share memory.
 #if !defined(COLLIGO_CACHE_LINE)
 #if defined(__s390x__)

@@ -16,7 +16,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// at a time. `ways`: see machine.
 constexpr machine memory_of(double latency, std::size_t line, int ways) {
   double const read = 8e-9 + latency / 10;   // instructions; ten lines are fetched at once
-  machine m{2 * latency + read, std::max(0.04e-9, latency / (20.0 * static_cast<double>(line))), 0.05e-9, 1, 1, read / (2 * latency + read)};
+  double const of_byte = std::max(0.04e-9, latency / (20.0 * static_cast<double>(line)));
+  machine m{2 * latency + read, of_byte, 0.05e-9, 1, 1, read / (2 * latency + read)};
   m.own.copied = 0.05e-9;   // into memory that others read
   m.ways = ways, m.fetched = true;
   return m;
