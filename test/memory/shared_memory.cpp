@@ -189,6 +189,9 @@ std::vector<std::size_t> lengths() {
   return {0, 1, from_all, from_all + 1, from_root, from_root + 1, 700};
 }
 
+/// Memory is bounded for cache lines of 64 bytes; others take more in proportion.
+constexpr std::size_t of_line_of_64 = detail::cache_line / 64;
+
 }  // namespace
 
 TEST_CASE("over shared memory every algorithm combines each rank's word exactly once, in order where it keeps order") {
@@ -510,7 +513,7 @@ TEST_CASE("64 ranks that all send long messages to each other need less than 32 
       in.release(chunk_size);
     }
   }
-  CHECK(hosts.shared_bytes() < std::size_t{32} << 20);
+  CHECK(hosts.shared_bytes() < (std::size_t{32} << 20) * of_line_of_64);
 }
 
 TEST_CASE("what automatic takes on hosts whose ranks have a core each stays in O(p lg p), whether groups are even") {
@@ -520,7 +523,8 @@ TEST_CASE("what automatic takes on hosts whose ranks have a core each stays in O
     counted::host host(static_cast<std::size_t>(p));
     counted::prepare_all(host, p, hierarchy::of_sizes(p, sizes));
     INFO(p << " ranks");
-    CHECK(static_cast<double>(host.shared_bytes()) / (1 << 20) < mebibytes);
+    double const counters = detail::line_is_found ? 1.1 : 1;   // lie twice as far apart
+    CHECK(static_cast<double>(host.shared_bytes()) / (1 << 20) < mebibytes * counters * of_line_of_64);
   }
 }
 

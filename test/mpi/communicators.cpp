@@ -443,4 +443,43 @@ BOOST_AUTO_TEST_CASE(a_child_of_fork_leaves_requests_to_its_parent) {
   MPI_Comm_free(&comm);
 }
 
+// The launchers' variables, each by itself: the number of the job's ranks on this host, and whether they are bound.
+BOOST_AUTO_TEST_CASE(launchers_say_how_many_ranks_a_host_has_and_whether_they_are_bound) {
+  constexpr std::array of_ranks{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
+                                "PALS_LOCAL_SIZE", "PMI_LOCAL_SIZE"};
+  constexpr std::array others{"SLURM_STEP_TASKS_PER_NODE", "SLURM_NODEID", "SLURM_CPU_BIND_TYPE",
+                              "OMPI_MCA_orte_bound_at_launch"};
+  std::vector<std::pair<char const*, std::string>> before;
+  for (auto const& names : {std::vector<char const*>(of_ranks.begin(), of_ranks.end()),
+                            std::vector<char const*>(others.begin(), others.end())})
+    for (char const* const name : names) {
+      if (char const* const value = std::getenv(name)) before.emplace_back(name, value);
+      unsetenv(name);
+    }
+  BOOST_TEST(detail::mpi::ranks_of_job() == 0);
+  for (char const* const name : of_ranks) {
+    setenv(name, "7", 1);
+    BOOST_TEST(detail::mpi::ranks_of_job() == 7, name);
+    setenv(name, "many", 1);
+    BOOST_TEST(detail::mpi::ranks_of_job() == 0, name);
+    unsetenv(name);
+  }
+  setenv("SLURM_STEP_TASKS_PER_NODE", "3(x2),5", 1);
+  BOOST_TEST(detail::mpi::ranks_of_job() == 0);   // of which node this is is not known
+  for (auto const& [node, ranks] : {std::pair{"0", 3}, std::pair{"1", 3}, std::pair{"2", 5}, std::pair{"3", 0}}) {
+    setenv("SLURM_NODEID", node, 1);
+    BOOST_TEST(detail::mpi::ranks_of_job() == ranks, node);
+  }
+  BOOST_TEST(!detail::mpi::is_bound_by_launcher());
+  for (auto const& [kind, bound] : {std::pair{"mask_cpu:", true}, std::pair{"cores", true}, std::pair{"none", false},
+                                    std::pair{"", false}}) {
+    setenv("SLURM_CPU_BIND_TYPE", kind, 1);
+    BOOST_TEST(detail::mpi::is_bound_by_launcher() == bound, kind);
+  }
+  setenv("OMPI_MCA_orte_bound_at_launch", "1", 1);
+  BOOST_TEST(detail::mpi::is_bound_by_launcher());
+  for (char const* const name : others) unsetenv(name);
+  for (auto const& [name, value] : before) setenv(name, value.c_str(), 1);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

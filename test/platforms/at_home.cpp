@@ -11,6 +11,9 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -51,6 +54,67 @@ void words(int p) {
   });
 }
 
+// A rank's memory that keeps what it has given.
+class memory final : public colligo::detail::host_memory {
+ public:
+  std::uint64_t allocate(std::size_t n) override {
+    bytes = n;
+    return reinterpret_cast<std::uintptr_t>(part_.of_size(n));
+  }
+  void take_back() override {}
+  std::byte* at(std::uint64_t address) const override { return reinterpret_cast<std::byte*>(address); }
+  std::size_t bytes = 0;
+  std::byte const* begin() { return part_.of_size(bytes); }
+
+ private:
+  colligo::detail::buffer part_;
+};
+
+// Where the cache line is found when the program runs: files of a system are read, and the stamps of a message of two
+// lines lie as far apart as the machine's lines are long.
+void lines() {
+#if COLLIGO_CACHE_LINE == 0
+  using namespace colligo::detail;
+  auto const root = std::filesystem::temp_directory_path() / ("colligo_at_home." + std::to_string(getpid()));
+  check(cache_line_found(root.string()) == 64, "a system that says nothing", 1);
+  for (std::size_t const line : {32, 64, 96, 128, 256, 1024}) {
+    for (auto const& [cache, bytes] : {std::pair{0, std::size_t{64}}, std::pair{3, line}}) {
+      auto const folder = root / ("sys/devices/system/cpu/cpu0/cache/index" + std::to_string(cache));
+      std::filesystem::create_directories(folder);
+      std::ofstream(folder / "coherency_line_size") << bytes << '\n';
+    }
+    std::size_t const right = line <= 64 ? 64 : line <= 128 ? 128 : 256;
+    check(cache_line_found(root.string()) == right, "the longest line of a system", 1);
+  }
+  std::filesystem::remove_all(root);
+  for (std::size_t const line : {64, 128, 256}) {
+    memory channel;
+    shared_host host(0, 2, channel, {}, line);
+    buffer segments[2];
+    std::size_t const bytes = segment_layout(2).bytes();
+    for (buffer& one : segments) std::memset(one.of_size(bytes), 0, bytes);
+    host.open([&](std::size_t r) { return segments[r].of_size(bytes); }, {});
+    std::byte const message[2 * line_payload]{};
+    host.to(1).put_lines(message, sizeof message, 1);
+    for (std::size_t at = 64, stamps = 0; at < 1024; at += 64) {
+      std::uint64_t stamp;
+      std::memcpy(&stamp, channel.begin() + sizeof(channel_front) + at, sizeof stamp);
+      stamps += stamp != 0;
+      check((stamp != 0) == (at == line), "the place of a line", static_cast<int>(stamps));
+    }
+    cache_line_told = line;
+    sums(3, 100, nullptr);
+    std::size_t priced[2]{};
+    colligo::run_threads(2, [&](colligo::thread_communicator& comm) {
+      auto const& state = colligo::state_of<colligo::thread_communicator>::open(comm);
+      priced[comm.rank()] = static_cast<communicator_state const&>(state).latencies().line;
+    });
+    check(priced[0] == line && priced[1] == line, "the line that prices know", 2);
+  }
+  cache_line_told = 0;
+#endif
+}
+
 }  // namespace
 
 int main() {
@@ -64,6 +128,8 @@ int main() {
     check(schedule.size() == p && (p == 1 || price(schedule, colligo::typical) > 0), "a price", p);
   }
   if (setenv("COLLIGO_ALL_REDUCE", "circulant", 1) == 0) sums(4, 10, nullptr);
+  lines();
+  std::printf("lines of %zu bytes\n", colligo::detail::cache_line_of_machine());
   if (wrong == 0) std::printf("at home %016" PRIx64 "\n", exact_numbers::digest());
   return wrong != 0;
 }

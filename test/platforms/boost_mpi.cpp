@@ -8,6 +8,8 @@
 #include <boost/mpi/detail/offsets.hpp>
 #include <boost/mpi/environment.hpp>
 #include <boost/mpi/exception.hpp>
+#include <boost/mpi/intercommunicator.hpp>
+#include <boost/mpi/request.hpp>
 
 #include <exception>
 #include <string>
@@ -97,6 +99,32 @@ cartesian_communicator::cartesian_communicator(communicator const& comm, cartesi
         "MPI_Cart_create");
   if (grid != MPI_COMM_NULL) comm_ptr = owned(grid);
 }
+
+intercommunicator::intercommunicator(communicator const& local, int local_leader, communicator const& peer,
+                                     int remote_leader) {
+  constexpr int tag = 31000;   // of no other message
+  MPI_Comm both = MPI_COMM_NULL;
+  check(MPI_Intercomm_create(local, local_leader, peer, remote_leader, tag, &both),
+        "MPI_Intercomm_create");
+  comm_ptr = owned(both);
+}
+
+request::handler::~handler() = default;
+request::trivial_handler::trivial_handler() : m_request(MPI_REQUEST_NULL) {}
+status request::trivial_handler::wait() {
+  status ended;
+  check(MPI_Wait(&m_request, &ended.m_status), "MPI_Wait");
+  return ended;
+}
+optional<status> request::trivial_handler::test() {
+  status ended;
+  int done = 0;
+  check(MPI_Test(&m_request, &done, &ended.m_status), "MPI_Test");
+  return done ? optional<status>(ended) : optional<status>();
+}
+void request::trivial_handler::cancel() { check(MPI_Cancel(&m_request), "MPI_Cancel"); }
+bool request::trivial_handler::active() const { return m_request != MPI_REQUEST_NULL; }
+optional<MPI_Request&> request::trivial_handler::trivial() { return m_request; }
 
 void detail::sizes2offsets(std::vector<int> const& sizes, std::vector<int>& offsets) {
   offsets.resize(sizes.size());

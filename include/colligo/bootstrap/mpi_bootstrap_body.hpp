@@ -290,6 +290,9 @@ inline void destroy_state(mpi_state* state) {
 // From the rank info. Allocates only for settings, of which usually there are none, and for runs of many ranks.
 [[gnu::cold]] COLLIGO_BODY void mpi_bootstrap::take_rank_info() {
   if (state_->size_ == 1) return take_settings_and_trace(0, environment_value("COLLIGO_TRACE") != nullptr);
+  std::uint32_t line = 0;
+  for (mpi_rank_info const& r : ranks_) line = std::max<std::uint32_t>(line, r.line);
+  state_->set_line(line);
   std::size_t const settings = ranks_[0].settings;
   std::uint32_t const asks = ranks_[0].asks;
   if (reports_.empty())
@@ -368,7 +371,7 @@ inline void destroy_state(mpi_state* state) {
     } catch (std::bad_alloc const&) {   // segment or has_all reports it
     }
   };
-  try_to([&] { memory = make_owner<mpi_shared>(comm(), state_->rank_, ranks_); });
+  try_to([&] { memory = make_owner<mpi_shared>(comm(), state_->rank_, ranks_, state_->latencies().line); });
   std::uint64_t const segment = memory ? memory->segment() : 0;
   if (!reports_.empty()) exchange_reports(segment);
   try_to([&] { has_all = memory && memory->map(ranks_); });

@@ -23,6 +23,7 @@
 #include "../core/strings.hpp"
 #include "../core/view.hpp"
 #include "../engine/communicator_state.hpp"
+#include "../environment/cache_line.hpp"
 #include "../environment/core_domains.hpp"
 #include "../transport/memory/arena.hpp"
 #include "../transport/memory/shared_host.hpp"
@@ -41,13 +42,22 @@ struct mpi_rank_info {
   std::uint32_t setting;         ///< missing_memory::flag
   std::uint32_t has_file;        ///< 0: the rank can not or may not share memory
   std::int32_t trouble;          ///< why it can not: an errno
-  std::uint32_t state;            ///< no_state: for lack of memory; then nothing else is set
+  std::uint16_t state;            ///< no_state: for lack of memory; then nothing else is set
+  std::uint16_t line;             ///< bytes of a cache line of its machine
   core_domains domains;          ///< of the cores that it may run on
 
   static constexpr std::uint32_t trace = 1;
-  static constexpr std::uint32_t not_come = 0, has_state = 1, no_state = 2;
+  static constexpr std::uint16_t not_come = 0, has_state = 1, no_state = 2;
 };
 mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
+
+namespace mpi {
+/// The job's ranks on this host, as the launcher says (Open MPI's, Hydra, MVAPICH's, PALS, Cray's PMI, Slurm); 0: it
+/// does not.
+int ranks_of_job();
+/// The launcher says that it has bound each rank to cores. Others bind too, and do not say so: then masks differ.
+bool is_bound_by_launcher();
+}  // namespace mpi
 
 namespace mpi_rank_table {
 /// Up to this many ranks exchange their info by a gather and a broadcast, more in a tree. Tests set less.
@@ -115,8 +125,9 @@ class mpi_shared final : public host_memory {
   /// Whether all ranks have files.
   static bool possible(view<mpi_rank_info const> ranks);
 
-  /// `comm` is for progress while a rank waits. Precondition: possible(ranks).
-  mpi_shared(MPI_Comm comm, int rank, view<mpi_rank_info const> ranks);
+  /// `comm` is for progress while a rank waits; `line`: bytes of the longest cache line of its ranks. Precondition:
+  /// possible(ranks).
+  mpi_shared(MPI_Comm comm, int rank, view<mpi_rank_info const> ranks, std::size_t line);
   ~mpi_shared();
   mpi_shared(mpi_shared const&) = delete;
   mpi_shared& operator=(mpi_shared const&) = delete;

@@ -60,11 +60,9 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   for (std::string_view const text : {std::string_view(boot), std::string_view(name.data()),
                                       std::string_view(node.data(), static_cast<std::size_t>(length))})
     all = hash(all, text);
-  return hash(all, concat({processes.st_ino, " ", cache_line}));   // channels have the lines of one size
+  return hash(all, concat({processes.st_ino, " ", COLLIGO_CACHE_LINE}));   // they compile different layouts
 }
 
-// The job's ranks on this host, as the launcher says (Open MPI's, Hydra, MVAPICH's, PALS, Cray's PMI, Slurm); 0: it
-// does not.
 [[gnu::cold]] COLLIGO_BODY int ranks_of_job() {
   for (char const* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
                                      "PALS_LOCAL_SIZE", "PMI_LOCAL_SIZE"})
@@ -75,7 +73,6 @@ inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
   return tasks && node ? tasks_on_node(tasks, node) : 0;
 }
 
-// The launcher says that it has bound each rank to cores. Others bind too, and do not say so: then masks differ.
 [[gnu::cold]] COLLIGO_BODY bool is_bound_by_launcher() {
   if (std::getenv("OMPI_MCA_orte_bound_at_launch")) return true;   // Open MPI's, up to 4
   char const* const by_slurm = std::getenv("SLURM_CPU_BIND_TYPE");   // "mask_cpu:", "none"
@@ -142,7 +139,8 @@ inline std::atomic<bool> masks_have_differed = false;
   if (bytes != 0) bytes += settings::count * sizeof(std::uint32_t);
   std::uint32_t const asks = environment_value("COLLIGO_TRACE") ? mpi_rank_info::trace : 0u;
   return {host, memory ? memory->address() : arena_address{}, 0, 0, static_cast<std::uint32_t>(bytes), asks, setting,
-          memory != nullptr, memory ? 0 : arena::trouble(), 0, domains_of_process()};
+          memory != nullptr, memory ? 0 : arena::trouble(), 0, static_cast<std::uint16_t>(cache_line_of_machine()),
+          domains_of_process()};
 }
 
 [[gnu::cold]] COLLIGO_BODY std::uint32_t missing_memory::setting() {
@@ -230,7 +228,8 @@ inline std::atomic<bool> masks_have_differed = false;
   return !is_any(ranks, [](mpi_rank_info const& r) { return !r.has_file; });
 }
 
-[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, view<mpi_rank_info const> ranks)
+[[gnu::cold]] COLLIGO_BODY mpi_shared::mpi_shared(MPI_Comm comm, int rank, view<mpi_rank_info const> ranks,
+                                                  std::size_t line)
     : comm_(comm), arena_(*arena::of_process()) {
   std::uint64_t const here = ranks[static_cast<std::size_t>(rank)].host;
   std::vector<int> places;   // see shared_host
@@ -243,7 +242,7 @@ inline std::atomic<bool> masks_have_differed = false;
   }
   std::size_t const bytes = sizeof(head) + segment_layout(static_cast<int>(neighbours_.size())).bytes();
   if (neighbours_.size() == ranks.size()) places.clear();
-  host_ = make_owner<shared_host>(static_cast<int>(me_), neighbours_.size(), *this, std::move(places));
+  host_ = make_owner<shared_host>(static_cast<int>(me_), neighbours_.size(), *this, std::move(places), line);
   parts_.reserve(1);
   std::uint64_t const at = arena_.allocate(bytes);
   if (at == 0) return;

@@ -174,12 +174,16 @@ inline constexpr bool travels_as_bytes<located<T, Index>> = travels_as_bytes<T> 
 
 namespace detail {
 
-inline constexpr std::size_t cache_line = COLLIGO_CACHE_LINE;
+/// Whether the length of a cache line is found when the program runs (environment/cache_line.hpp).
+inline constexpr bool line_is_found = COLLIGO_CACHE_LINE == 0;
+/// The shortest and the longest line, in bytes, that a machine may have for which this is compiled.
+inline constexpr std::size_t cache_line = line_is_found ? 64 : COLLIGO_CACHE_LINE;
+inline constexpr std::size_t longest_line = line_is_found ? 256 : cache_line;
 static_assert(cache_line >= 64 && cache_line <= 4096 && (cache_line & (cache_line - 1)) == 0,
-              "COLLIGO_CACHE_LINE is a power of two from 64 to 4096");
+              "COLLIGO_CACHE_LINE is a power of two from 64 to 4096, or 0 to ask the system");
 /// The distance in bytes between data that different cores write: processors with lines of 64 bytes fetch two at a
 /// time.
-inline constexpr std::size_t lines_apart = cache_line < 128 ? 128 : cache_line;
+inline constexpr std::size_t lines_apart = longest_line < 128 ? 128 : longest_line;
 
 /// The functor of collectives that combine nothing.
 struct no_functor {};

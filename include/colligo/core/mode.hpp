@@ -27,16 +27,18 @@
 #define COLLIGO_MODE header_only
 #endif
 
-/// Bytes of a cache line. A constant, because short calls would take longer if they asked; where the compiler can not
-/// know it, as for A64FX, which has 256, programs are compiled with -DCOLLIGO_CACHE_LINE=256. Ranks that were compiled
-/// for different lines do not share memory.
+/// Bytes of a cache line, where all processors of a kind have lines of one length; 0 where they differ, as ARM64's do.
+/// There the system says it when the program runs, and the ranks of a communicator agree on the longest.
+/// Ranks that were compiled for different lines do not share memory.
 #if !defined(COLLIGO_CACHE_LINE)
 #if defined(__s390x__)
 #define COLLIGO_CACHE_LINE 256
 #elif defined(__powerpc64__) || (defined(__APPLE__) && defined(__aarch64__))
 #define COLLIGO_CACHE_LINE 128
-#else
+#elif defined(__x86_64__)
 #define COLLIGO_CACHE_LINE 64
+#else
+#define COLLIGO_CACHE_LINE 0
 #endif
 #endif
 

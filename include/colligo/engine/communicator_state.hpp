@@ -190,6 +190,8 @@ class communicator_state : public endpoint {
   machine const& network() const { return network_; }
   /// The times of cache lines between cores, for the rules on hosts of many cores.
   line_latencies const& latencies() const { return latencies_; }
+  /// Bytes of the longest cache line of the ranks' machines.
+  void set_line(std::size_t bytes) { latencies_.line = bytes; }
   /// An override of the environment that can not be used is an error.
   bool strict() const { return strict_; }
   /// COLLIGO_BITS=stable: every choice of `automatic` gives the same bits.

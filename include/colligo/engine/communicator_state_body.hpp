@@ -84,7 +84,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
                       "30us,1.25GB/s,4GB/s,5us,1ns");
   }
   if (!asked_for.latencies.empty()) {
-    if (auto const measured = latencies_in(asked_for.latencies)) latencies_ = *measured;
+    if (auto measured = latencies_in(asked_for.latencies)) measured->line = latencies_.line, latencies_ = *measured;
     else refuse_value("COLLIGO_LATENCIES", asked_for.latencies,
                       "the time of a cache line between cores that share a cache, a socket, a host is expected, none "
                       "shorter than the one before, as 25ns,110ns,220ns");

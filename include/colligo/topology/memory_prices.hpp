@@ -12,10 +12,12 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// A message costs a cache line's way there and back. The constants are calibrated on published medians of other
-/// libraries; this library has not been measured on such hosts. `ways`: see machine.
-constexpr machine memory_of(double latency, int ways) {
+/// libraries; this library has not been measured on such hosts, nor with lines of more than 64 bytes, which bring more
+/// at a time. `ways`: see machine.
+constexpr machine memory_of(double latency, std::size_t line, int ways) {
   double const read = 8e-9 + latency / 10;   // instructions; ten lines are fetched at once
-  machine m{2 * latency + read, std::max(0.04e-9, latency / 1280), 0.05e-9, 1, 1, read / (2 * latency + read)};
+  double const of_byte = std::max(0.04e-9, latency / (20.0 * static_cast<double>(line)));
+  machine m{2 * latency + read, of_byte, 0.05e-9, 1, 1, read / (2 * latency + read)};
   m.own.copied = 0.05e-9;   // into memory that others read
   m.ways = ways, m.fetched = true;
   return m;
@@ -23,8 +25,8 @@ constexpr machine memory_of(double latency, int ways) {
 /// By distance. `cached`: ranks that share a cache; half of them read from other caches at full rate at once. Of a
 /// socket's ranks, 20 read from each other socket at full rate.
 constexpr std::array<machine, 3> memory_by_distance(line_latencies const& of, int cached, int sockets) {
-  return {memory_of(of.cache, 0), memory_of(of.socket, std::max(2, cached / 2)),
-          memory_of(of.host, 20 * std::max(1, sockets - 1))};
+  return {memory_of(of.cache, of.line, 0), memory_of(of.socket, of.line, std::max(2, cached / 2)),
+          memory_of(of.host, of.line, 20 * std::max(1, sockets - 1))};
 }
 
 /// What a rank reads in a round, by distance: the number of messages, and of the ranks, itself included, that share the

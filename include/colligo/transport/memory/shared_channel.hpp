@@ -10,7 +10,7 @@
 ///
 ///     q * (4.7 Ki + 16 (q + 1))       for the segments, all that an unused communicator has,
 ///     + 8.3 KiB for each channel in use (a pair of ranks has one each way; each rank has one to all), 2.3 KiB where
-///       q > 32, and 128 for each reader but the first
+///       q > 32, and 128 for each reader but the first; 2 or 4 times that where cache lines have 128 or 256 bytes
 ///     + a ring for each channel with messages that are too long for lines (longer than 1.5 KiB; than 1.4 KiB in calls
 ///       without a root; than 448 bytes where q > 32):
 ///       256 KiB for the one to all (64 KiB where q > 16), otherwise max(4 KiB, 256 KiB / (q - 1) rounded down to a
@@ -43,16 +43,16 @@ class shared_host;
 class sender {
  public:
   sender(shared_host& host, line_numbers lines, std::size_t capacity)
-      : host_(&host), last_(lines.all - 1), capacity_(capacity) {}
+      : host_(&host), place_(lines), capacity_(capacity) {}
   std::size_t capacity() const { return capacity_; }   ///< bytes of its ring
 
   bool has_room_for(std::uint32_t lines) {
-    if (put_ + lines - taken_ <= last_ + 1) return true;
+    if (put_ + lines - taken_ <= place_.last() + 1) return true;
     std::uint32_t behind = 0;
     for (channel_back const& back : backs_)
       behind = std::max(behind, put_ - back.lines.load(std::memory_order_acquire));
     taken_ = put_ - std::min(behind, put_ - taken_);   // acknowledgements may have reported more
-    return put_ + lines - taken_ <= last_ + 1;
+    return put_ + lines - taken_ <= place_.last() + 1;
   }
 
   /// Puts a message of 1 byte or more. Precondition: has_room_for its lines.
@@ -61,12 +61,12 @@ class sender {
     std::uint32_t const ahead = std::min(lines_for(bytes), most_ahead);
     for (; bytes > line_payload; from += line_payload, bytes -= line_payload) {
       prefetch(number + ahead);
-      stamped_line& line = front_->line(number & last_);
+      stamped_line& line = front_->line(place_(number));
       std::memcpy(line.payload, from, line_payload);
       line.stamp.store(stamp(tag, ++number), std::memory_order_release);
     }
     prefetch(number + ahead);
-    stamped_line& line = front_->line(number & last_);
+    stamped_line& line = front_->line(place_(number));
     std::memcpy(line.payload, from, bytes);
     line.stamp.store(stamp(tag, ++number) | acknowledgement(), std::memory_order_release);
     put_ = number;
@@ -75,7 +75,7 @@ class sender {
   template <std::size_t Bytes>
   void put_line(std::byte const* from, std::uint64_t tag) {
     prefetch(put_ + 1);
-    stamped_line& line = front_->line(put_ & last_);
+    stamped_line& line = front_->line(place_(put_));
     std::memcpy(line.payload, from, Bytes);
     line.stamp.store(stamp(tag, ++put_) | acknowledgement(), std::memory_order_release);
   }
@@ -135,7 +135,7 @@ class sender {
   // too, and takes back lines that stay unwritten for long.
   static constexpr std::uint32_t most_ahead = 4;
   void prefetch(std::uint32_t number) const {
-    if (number - taken_ <= last_) prefetch_for_store(&front_->line(number & last_));   // if the line is free
+    if (number - taken_ <= place_.last()) prefetch_for_store(&front_->line(place_(number)));   // if the line is free
   }
   static std::uint64_t stamp(std::uint64_t tag, std::uint32_t number) { return tag << 16 | (number & 0xff) << 8; }
   std::uint64_t acknowledgement() {
@@ -172,8 +172,8 @@ class sender {
   channel_addresses* addresses_ = nullptr;
   channel_front* front_ = nullptr;   // host_ sets it before the channel is used
   std::byte* ring_ = nullptr;
-  std::uint32_t last_;   // index of the last line; the number of lines and the capacity are powers of two
-  std::size_t capacity_;
+  line_places place_;
+  std::size_t capacity_;   // a power of two
   std::uint32_t put_ = 0, taken_ = 0, heard_ = 0;  // lines; known to be taken; by acknowledgements alone
   std::uint32_t const* reverse_taken_ = nullptr;   // lines taken by the receiver from the same rank
   std::uint32_t acknowledged_ = 0;                 // how many of these have been acknowledged
@@ -189,7 +189,7 @@ class sender {
 class receiver {
  public:
   receiver(shared_host& host, line_numbers lines, std::size_t capacity)
-      : host_(&host), last_(lines.all - 1), capacity_(capacity) {}
+      : host_(&host), place_(lines), capacity_(capacity) {}
   std::size_t capacity() const { return capacity_; }
 
   /// Whether the next line has come: of the awaited message, or of another one that the listener accepts.
@@ -205,7 +205,7 @@ class receiver {
   /// Looks at most `polls` times whether the line of the awaited message has come.
   void poll(awaited const& m, unsigned polls) const {
     std::uint64_t const wanted = m.tag << 8 | ((taken_ + 1) & 0xff);
-    std::atomic<std::uint64_t> const& stamp = front_->line(taken_ & last_).stamp;
+    std::atomic<std::uint64_t> const& stamp = front_->line(place_(taken_)).stamp;
     while (polls-- > 0 && stamp.load(std::memory_order_acquire) >> 8 != wanted) {}
   }
 
@@ -214,18 +214,18 @@ class receiver {
 
   /// Prefetches the announcement of the next message, so that lines of several ranks travel at the same time.
   void look_ahead(bool in_lines) const {
-    if (in_lines) __builtin_prefetch(&front_->line(taken_ & last_));
+    if (in_lines) __builtin_prefetch(&front_->line(place_(taken_)));
     else if (ring_) __builtin_prefetch(&header());
   }
 
   /// Copies `bytes` <= line_payload of the next line. Precondition: it has come.
   void take_line(std::byte* into, std::size_t bytes) {
-    std::memcpy(into, front_->line(taken_ & last_).payload, bytes);
+    std::memcpy(into, front_->line(place_(taken_)).payload, bytes);
     took(1);
   }
 
   /// The payload of the next line, until took_line(). Precondition: it has come.
-  std::byte const* line() const { return front_->line(taken_ & last_).payload; }
+  std::byte const* line() const { return front_->line(place_(taken_)).payload; }
   void took_line() { took(1); }
 
   /// Copies a message of 1 byte or more from its lines; calls wait() while one has not come. `padded`: `into` has room
@@ -235,11 +235,11 @@ class receiver {
     while (!has_line(m)) wait();
     std::uint32_t number = taken_;
     for (; bytes > line_payload; into += line_payload, bytes -= line_payload) {
-      std::memcpy(into, front_->line(number & last_).payload, line_payload);
+      std::memcpy(into, front_->line(place_(number)).payload, line_payload);
       ++number;
       while ((stamp_of(number) >> 8 & 0xff) != ((number + 1) & 0xff)) wait();
     }
-    std::memcpy(into, front_->line(number & last_).payload, padded ? line_payload : bytes);
+    std::memcpy(into, front_->line(place_(number)).payload, padded ? line_payload : bytes);
     took(number + 1 - taken_);
   }
 
@@ -286,7 +286,7 @@ class receiver {
   friend class shared_host;
 
   std::uint64_t stamp_of(std::uint32_t line) const {
-    return front_->line(line & last_).stamp.load(std::memory_order_acquire);
+    return front_->line(place_(line)).stamp.load(std::memory_order_acquire);
   }
   void took(std::uint32_t lines) {
     std::uint32_t const before = taken_;
@@ -294,7 +294,7 @@ class receiver {
     look_ahead(true);   // the writer is often ahead
     if (reverse_) {   // only the last line of a message acknowledges
       reverse_->heard_ += static_cast<std::uint32_t>(
-          front_->line((taken_ - 1) & last_).stamp.load(std::memory_order_relaxed) & 0xff);
+          front_->line(place_(taken_ - 1)).stamp.load(std::memory_order_relaxed) & 0xff);
       if (static_cast<std::int32_t>(reverse_->heard_ - reverse_->taken_) > 0) reverse_->taken_ = reverse_->heard_;
     }
     if ((before ^ taken_) >= lines_reported) back_->lines.store(taken_, std::memory_order_release);
@@ -305,7 +305,7 @@ class receiver {
     if (m.by->hears(m.from, m.tag, tag)) return true;
     std::byte const* address = nullptr;
     if (tag & message_tag::address)
-      std::memcpy(&address, front_->line(taken_ & last_).payload, sizeof address);
+      std::memcpy(&address, front_->line(place_(taken_)).payload, sizeof address);
     if (address) has_read();   // the sender no longer waits for this, but has counted the message
     took(1);
     return false;
@@ -351,7 +351,7 @@ class receiver {
   channel_addresses* addresses_ = nullptr;
   channel_front const* front_ = nullptr;   // host_ sets it before the channel is used
   std::byte const* ring_ = nullptr;
-  std::uint32_t last_;   // index of the last line
+  line_places place_;
   std::size_t capacity_;
   std::uint32_t taken_ = 0;                    // lines
   std::uint64_t opened_ = chunk_header::gap;   // the tag for which the chunk at the tail has been accepted

@@ -52,8 +52,8 @@ struct surroundings {
 class shared_host {
  public:
   /// Allocates, except for channels. `places`: for each rank of the communicator its place on this host, or nobody;
-  /// empty if the host has all ranks.
-  shared_host(int me, std::size_t ranks, host_memory& memory, std::vector<int> places);
+  /// empty if the host has all ranks. `line`: bytes of a cache line, the same on all ranks of the host.
+  shared_host(int me, std::size_t ranks, host_memory& memory, std::vector<int> places, std::size_t line = cache_line);
   ~shared_host();
   /// Called before all others. segment_of(place): the segment of a rank, segment_layout(ranks).bytes() bytes, all zero
   /// at first. Allocates nothing.

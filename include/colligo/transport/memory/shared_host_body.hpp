@@ -13,9 +13,10 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY shared_host::shared_host(int me, std::size_t ranks, host_memory& memory,
-                                                    std::vector<int> places)
-    : me_(static_cast<std::size_t>(me)), memory_(memory), places_(std::move(places)), lines_(lines_of_host(ranks)),
-      records_(ranks), closed_{{*this, lines_, 0}, {*this, lines_, 0}}, pairs_(ranks) {
+                                                    std::vector<int> places, std::size_t line)
+    : me_(static_cast<std::size_t>(me)), memory_(memory), places_(std::move(places)),
+      lines_(lines_of_host(ranks, line)), records_(ranks), closed_{{*this, lines_, 0}, {*this, lines_, 0}},
+      pairs_(ranks) {
   for (channel_pair*& pair : pairs_) pair = &closed_;
   largest_chunk_ = std::min<std::size_t>(32 * 1024, layout().capacity(0) / 4);
 }

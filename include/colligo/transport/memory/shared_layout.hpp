@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,14 +18,21 @@ inline constexpr std::size_t line_payload = 56;   // bytes; the other 8 of the l
 // A reader that sends nothing back reports its progress each time it has taken this many lines.
 inline constexpr std::uint32_t lines_reported = 16;
 
-/// The number of lines of each channel of a host, and how many of them one message may take.
+/// The number of lines of each channel of a host, and how many of them one message may take. They lie 2^spread times
+/// their own length apart, so that each has a line of the machine.
 struct line_numbers {
   std::uint32_t all, from_root, from_all;   // all: a power of two; a message's in a call with a root, and in others
+  std::uint32_t spread = 0;
+
+  std::size_t bytes() const { return (std::size_t{all} << spread) * cache_line; }
 };
 /// Two messages fit beside lines that the reader has taken, but not reported. Above 28 lines chunks are cheaper, which
-/// have one flag for many lines; if all ranks send, already above 25, because their messages cross.
-constexpr line_numbers lines_of_host(std::size_t ranks) {
-  return ranks <= 32 ? line_numbers{128, 28, 25} : line_numbers{32, 8, 8};
+/// have one flag for many lines; if all ranks send, already above 25, because their messages cross. `line`: bytes of
+/// the machine's, a power of two from cache_line to longest_line.
+constexpr line_numbers lines_of_host(std::size_t ranks, std::size_t line = cache_line) {
+  line_numbers lines = ranks <= 32 ? line_numbers{128, 28, 25} : line_numbers{32, 8, 8};
+  lines.spread = static_cast<std::uint32_t>(std::countr_zero(line / cache_line));
+  return lines;
 }
 inline constexpr std::size_t longest_in_lines = 28 * line_payload;   // bytes, on any host
 
@@ -42,6 +50,21 @@ struct alignas(cache_line) stamped_line {
   std::byte payload[line_payload];
 };
 
+/// Where the lines of a channel lie: number i has the place of i modulo their number.
+class line_places {
+ public:
+  explicit line_places(line_numbers const& lines) : last_(lines.all - 1), spread_(lines.spread) {}
+  std::uint32_t last() const { return last_; }
+  std::size_t operator()(std::uint32_t number) const {
+    std::size_t const place = number & last_;
+    if constexpr (line_is_found) return place << spread_;   // elsewhere spread_ is 0, and nobody asks
+    else return place;
+  }
+
+ private:
+  std::uint32_t last_, spread_;
+};
+
 /// Written by one reader of a channel.
 struct alignas(lines_apart) channel_back {
   std::atomic<std::uint32_t> lines;   ///< that the reader has taken, updated every lines_reported lines
@@ -56,11 +79,13 @@ struct alignas(lines_apart) channel_back {
 struct alignas(lines_apart) channel_front {
   std::atomic<std::uint64_t> withdrawn;   ///< messages up to this number can no longer be read in place
 
-  stamped_line& line(std::uint32_t i) { return reinterpret_cast<stamped_line*>(this + 1)[i]; }
-  stamped_line const& line(std::uint32_t i) const { return reinterpret_cast<stamped_line const*>(this + 1)[i]; }
-  channel_back* backs(line_numbers lines) { return reinterpret_cast<channel_back*>(&line(lines.all)); }
-  static std::size_t bytes(line_numbers lines, std::size_t readers) {
-    return sizeof(channel_front) + lines.all * sizeof(stamped_line) + readers * sizeof(channel_back);
+  stamped_line& line(std::size_t place) { return reinterpret_cast<stamped_line*>(this + 1)[place]; }
+  stamped_line const& line(std::size_t place) const { return reinterpret_cast<stamped_line const*>(this + 1)[place]; }
+  channel_back* backs(line_numbers const& lines) {
+    return reinterpret_cast<channel_back*>(reinterpret_cast<std::byte*>(this + 1) + lines.bytes());
+  }
+  static std::size_t bytes(line_numbers const& lines, std::size_t readers) {
+    return sizeof(channel_front) + lines.bytes() + readers * sizeof(channel_back);
   }
 };
 
@@ -73,7 +98,7 @@ struct chunk_label {
 inline constexpr std::size_t part_of_chunk = 8 * 1024;
 
 /// In a line of its own in front of the chunk's data.
-struct alignas(cache_line) chunk_header {
+struct alignas(longest_line) chunk_header {
   static constexpr std::uint64_t gap = static_cast<std::uint64_t>(-1);   // a tag: the rest of the ring is not used
 
   std::atomic<std::uint64_t> ready;   ///< bytes of data that have been written; 0: none, and `what` is not valid
@@ -81,7 +106,7 @@ struct alignas(cache_line) chunk_header {
 
   /// The bytes of a chunk with its header.
   static constexpr std::size_t whole(std::size_t bytes) {
-    return sizeof(chunk_header) + (bytes + cache_line - 1) / cache_line * cache_line;
+    return sizeof(chunk_header) + (bytes + longest_line - 1) / longest_line * longest_line;
   }
 };
 

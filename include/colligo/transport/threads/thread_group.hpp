@@ -22,6 +22,7 @@
 #include "../../core/thread.hpp"
 #include "../../engine/identity.hpp"
 #include "../../engine/scratch.hpp"
+#include "../../environment/core_set.hpp"
 #include "../memory/shared_host.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -29,8 +30,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// The number of cores that this process may run on.
 [[gnu::cold]] inline int cores_of_process() {
 #if defined(__linux__)
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+  if (core_set const cores = core_set::of_process(); !cores.empty()) return static_cast<int>(cores.size());
 #endif
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }

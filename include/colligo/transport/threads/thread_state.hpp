@@ -16,6 +16,7 @@
 #include "../../engine/handles.hpp"
 #include "../../engine/communicator_state.hpp"
 #include "../../engine/requests.hpp"
+#include "../../environment/cache_line.hpp"
 #include "../memory/memory_steps.hpp"
 #include "thread_group.hpp"
 #include "threads.hpp"
@@ -65,6 +66,7 @@ struct over_threads {
       rank_ = rank;
       size_ = size;
       take(environment);
+      set_line(cache_line_of_machine());
       prepare_calls();
       if (!watches_waits() || size == 1) return;
       lose_patience(shared(), "run_threads");
@@ -76,7 +78,8 @@ struct over_threads {
     shared_host* shared() {
       if (shared_) return shared_.get();
       auto const segments = ranks.segments();
-      shared_ = make_owner<shared_host>(rank_, segments.size(), ranks.memory_of(rank_), std::vector<int>{});
+      shared_ = make_owner<shared_host>(rank_, segments.size(), ranks.memory_of(rank_), std::vector<int>{},
+                                         latencies().line);
       shared_->open([&](std::size_t r) { return segments[r]; },
                     {.context = &ranks, .spin = size_ <= cores_of_process(), .wait = &group::wait_in_memory,
                      .read = &group::read, .gone = &group::is_gone, .ranks_may_leave = true, .tells_types = true});
