@@ -73,10 +73,13 @@ MPI_Op builtin_op() {
   // Sums and products saturate in Open MPI 4.1 with AVX, instead of wrapping round as C++ does.
   constexpr bool saturates = integer && sizeof(T) < sizeof(int);
   constexpr bool adds = number || is_complex<T>::value;
+  // Minima and maxima of unsigned numbers are those of signed ones in MPICH 4.0 (its issue 6083) and, some of them, in
+  // Open MPI 4.1 with AVX (10525).
+  constexpr bool compares = integer && std::is_signed_v<T>;
   if constexpr (adds && !saturates && any_of<Op, T, std::plus>) return MPI_SUM;
   else if constexpr (adds && !saturates && any_of<Op, T, std::multiplies>) return MPI_PROD;
-  else if constexpr (integer && (std::is_same_v<Op, maximum> || any_boost<Op, T, boost::mpi::maximum>)) return MPI_MAX;
-  else if constexpr (integer && (std::is_same_v<Op, minimum> || any_boost<Op, T, boost::mpi::minimum>)) return MPI_MIN;
+  else if constexpr (compares && (std::is_same_v<Op, maximum> || any_boost<Op, T, boost::mpi::maximum>)) return MPI_MAX;
+  else if constexpr (compares && (std::is_same_v<Op, minimum> || any_boost<Op, T, boost::mpi::minimum>)) return MPI_MIN;
   else if constexpr (std::is_integral_v<T> && any_of<Op, T, std::logical_and>) return MPI_LAND;
   else if constexpr (std::is_integral_v<T> && any_of<Op, T, std::logical_or>) return MPI_LOR;
   else if constexpr (std::is_integral_v<T> && any_boost<Op, T, boost::mpi::logical_xor>) return MPI_LXOR;
