@@ -140,11 +140,13 @@ reason settings::reason_for(collective what) {
 }
 
 bool pass_on(collective what, reason why) {
+  if (!reports) return false;
   counts[static_cast<std::size_t>(what)].calls[static_cast<std::size_t>(why)].fetch_add(1, std::memory_order_relaxed);
   latest = static_cast<int>(what), latest_is_served = false;
   return false;
 }
 bool is_served(collective what) {
+  if (!reports) return true;
   counts[static_cast<std::size_t>(what)].calls[0].fetch_add(1, std::memory_order_relaxed);
   latest = static_cast<int>(what), latest_is_served = true;
   return true;

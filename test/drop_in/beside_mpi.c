@@ -307,6 +307,17 @@ static void check_errors(void) {
   MPI_Error_class(op, &error_class);
   if (error_class != MPI_ERR_OP) ++failed, fprintf(stderr, "bits of doubles: class %d\n", error_class);
   if (handled != 3) ++failed, fprintf(stderr, "the handler was called %d times instead of 3\n", handled);
+  /* What the library itself refuses: ranks with other counts. It prints why. */
+  MPI_Comm other;
+  MPI_Comm_dup(comm, &other);
+  MPI_Comm_set_errhandler(other, own);
+  handled = 0;
+  int told[2] = {MPI_Allreduce(in, out, rank == 0 ? 2 : 1, MPI_INT, MPI_SUM, other) != MPI_SUCCESS, 0}, of_all[2];
+  told[1] = handled;
+  if (told[0] != told[1]) ++failed, fprintf(stderr, "an error without its handler\n");
+  PMPI_Allreduce(told, of_all, 2, MPI_INT, MPI_SUM, comm);
+  if (of_all[0] == 0) ++failed, fprintf(stderr, "no rank was told of another count\n");
+  MPI_Comm_free(&other);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
   MPI_Errhandler_free(&own);
 }
@@ -358,7 +369,7 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&odd);
   int all = 0;
   PMPI_Allreduce(&failed, &all, 1, MPI_INT, MPI_SUM, world);
-  if (rank == 0) printf("%d comparisons on each of %d ranks, %d differ\n", checked, p, all);
+  if (rank == 0) printf("%d comparisons on each of %d ranks, %d differ\n", checked, p, all), fflush(stdout);
   for (int t = 0; t < known; ++t) MPI_Type_free(&types[t]);
   MPI_Op_free(&op);
   MPI_Op_free(&commuting);
