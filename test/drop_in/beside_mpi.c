@@ -369,7 +369,8 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&odd);
   int all = 0;
   PMPI_Allreduce(&failed, &all, 1, MPI_INT, MPI_SUM, world);
-  if (rank == 0) printf("%d comparisons on each of %d ranks, %d differ\n", checked, p, all), fflush(stdout);
+  /* On stderr, as the report, which comes after it. */
+  if (rank == 0) fprintf(stderr, "%d comparisons on each of %d ranks, %d differ\n", checked, p, all);
   for (int t = 0; t < known; ++t) MPI_Type_free(&types[t]);
   MPI_Op_free(&op);
   MPI_Op_free(&commuting);
