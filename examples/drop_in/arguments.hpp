@@ -21,11 +21,11 @@ struct layout {
   bool is_named = false, is_plain = false;
 
   static layout of(MPI_Datatype type) {
-    struct kept { MPI_Datatype type; layout its; bool is_set; };
+    struct kept { MPI_Datatype type; layout known; bool is_set; };
     static thread_local std::array<kept, 4> latest{};   // of predefined types, whose handles are never reused
     static thread_local unsigned next = 0;
     for (auto const& k : latest)
-      if (k.is_set && k.type == type) return k.its;
+      if (k.is_set && k.type == type) return k.known;
     layout layout = asked(type);
     if (layout.is_named) latest[next++ % latest.size()] = {type, layout, true};
     return layout;
@@ -85,22 +85,22 @@ inline memory bytes(std::ptrdiff_t n) { return memory(new std::byte[static_cast<
 class moved_vector {
  public:
   moved_vector(void const* at, std::ptrdiff_t n, MPI_Datatype type, bool is_read)
-      : at_(const_cast<void*>(at)), n_(n), type_(type), its_(layout::of(type)) {
-    if (its_.is_plain || n == 0) return;
+      : at_(const_cast<void*>(at)), n_(n), type_(type), layout_(layout::of(type)) {
+    if (layout_.is_plain || n == 0) return;
     packed_ = drop_in::bytes(size());
-    if (is_read) pack(at, n, type, its_, packed_.get());
+    if (is_read) pack(at, n, type, layout_, packed_.get());
   }
-  std::ptrdiff_t size() const { return n_ * its_.size; }
+  std::ptrdiff_t size() const { return n_ * layout_.size; }
   void* bytes() const { return packed_ ? packed_.get() : at_; }
   void write() {
-    if (packed_) unpack(packed_.get(), n_, type_, its_, at_);
+    if (packed_) unpack(packed_.get(), n_, type_, layout_, at_);
   }
 
  private:
   void* at_;
   std::ptrdiff_t n_;
   MPI_Datatype type_;
-  layout its_;
+  layout layout_;
   memory packed_;
 };
 
@@ -110,21 +110,21 @@ class moved_blocks {
   moved_blocks(vector_of_blocks const& vector_of_blocks, int p, bool is_read)
       : at_(const_cast<void*>(vector_of_blocks.at)),
         type_(vector_of_blocks.type),
-        its_(layout::of(vector_of_blocks.type)) {
+        layout_(layout::of(vector_of_blocks.type)) {
     auto const n = static_cast<std::size_t>(p);
     elements_.resize(n), first_.resize(n), sizes_.resize(n), places_.resize(n);
     std::ptrdiff_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
       elements_[i] = vector_of_blocks.counts[static_cast<int>(i)];
-      first_[i] = vector_of_blocks.displacements[static_cast<int>(i)] * its_.extent;
-      sizes_[i] = elements_[i] * its_.size;
-      places_[i] = its_.is_plain ? first_[i] : sum;
+      first_[i] = vector_of_blocks.displacements[static_cast<int>(i)] * layout_.extent;
+      sizes_[i] = elements_[i] * layout_.size;
+      places_[i] = layout_.is_plain ? first_[i] : sum;
       sum += sizes_[i];
     }
-    if (its_.is_plain) return;
+    if (layout_.is_plain) return;
     packed_ = drop_in::bytes(sum);
     if (!is_read) return;
-    for (std::size_t i = 0; i < n; ++i) pack(place(i), elements_[i], type_, its_, packed_.get() + places_[i]);
+    for (std::size_t i = 0; i < n; ++i) pack(place(i), elements_[i], type_, layout_, packed_.get() + places_[i]);
   }
   void* bytes() const { return packed_ ? packed_.get() : at_; }
   colligo::block_places places() const { return {sizes_, places_}; }
@@ -132,7 +132,7 @@ class moved_blocks {
   void write(int but = -1) {
     if (packed_)
       for (std::size_t i = 0; i < elements_.size(); ++i)
-        if (static_cast<int>(i) != but) unpack(packed_.get() + places_[i], elements_[i], type_, its_, place(i));
+        if (static_cast<int>(i) != but) unpack(packed_.get() + places_[i], elements_[i], type_, layout_, place(i));
   }
 
  private:
@@ -140,7 +140,7 @@ class moved_blocks {
 
   void* at_;
   MPI_Datatype type_;
-  layout its_;
+  layout layout_;
   std::vector<std::ptrdiff_t> elements_, first_, sizes_, places_;
   memory packed_;
 };
@@ -168,7 +168,7 @@ class reduction {
   std::optional<colligo::registered_element> element_;
   MPI_Datatype type_;
   MPI_Op op_;
-  layout its_;
+  layout layout_;
   std::ptrdiff_t slot_ = 0, shift_ = 0;
   bool is_known_ = false, is_plain_ = true, at_once_ = true, commutes_ = true;
 };

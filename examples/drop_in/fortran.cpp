@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Fortran's names, of mpif.h, mpi and mpi_f08, for Open MPI, whose bindings call the MPI library by its other names.
-// Those of MPICH call MPI's C functions, which entries.cpp has.
+// Those of MPICH call MPI's C functions, which entries.cpp has, but for four of mpi_f08 that have no buffers.
 #include "drop_in.hpp"
 
 #include <initializer_list>
@@ -127,6 +127,32 @@ FORTRAN(alltoallv, (void* in, MPI_Fint* counts, MPI_Fint* displs, MPI_Fint* type
                type_of(out_type), comm_of(comm)),
                all_to_all_v({of_c(in), counts, displs, type_of(type)}, {of_c(out), out_counts, out_displs,
                type_of(out_type)}, comm_of(comm))))
+
+#pragma GCC visibility pop
+}
+
+#elif defined(MPICH_VERSION)
+
+extern "C" {
+#pragma GCC visibility push(default)
+
+// `error` is null where a program leaves it out.
+void mpi_init_f08_(MPI_Fint* error) {
+  int const code = MPI_Init(nullptr, nullptr);
+  if (error != nullptr) *error = code;
+}
+void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+  int const code = MPI_Init_thread(nullptr, nullptr, *required, provided);
+  if (error != nullptr) *error = code;
+}
+void mpi_finalize_f08_(MPI_Fint* error) {
+  int const code = MPI_Finalize();
+  if (error != nullptr) *error = code;
+}
+void mpi_barrier_f08_(MPI_Fint* comm, MPI_Fint* error) {
+  int const code = MPI_Barrier(PMPI_Comm_f2c(*comm));
+  if (error != nullptr) *error = code;
+}
 
 #pragma GCC visibility pop
 }

@@ -77,18 +77,18 @@ std::optional<known_functor> functor_of(MPI_Op op) {
 }  // namespace
 
 std::optional<reduction> reduction::of(MPI_Datatype type, MPI_Op op) {
-  struct kept { MPI_Datatype type; MPI_Op op; std::optional<reduction> its; };
+  struct kept { MPI_Datatype type; MPI_Op op; std::optional<reduction> known; };
   static thread_local std::array<kept, 8> latest{};   // built-in ones, whose handles are never reused
   static thread_local unsigned next = 0;
   for (auto const& k : latest)
-    if (k.its && k.type == type && k.op == op) return k.its;
+    if (k.known && k.type == type && k.op == op) return k.known;
 
   if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL) return std::nullopt;
   reduction reduction;
-  reduction.type_ = type, reduction.op_ = op, reduction.its_ = layout::of(type);
-  reduction.slot_ = reduction.its_.extent;
+  reduction.type_ = type, reduction.op_ = op, reduction.layout_ = layout::of(type);
+  reduction.slot_ = reduction.layout_.extent;
   if (auto const functor = functor_of(op)) {
-    auto const known = reduction.its_.is_named ? type_of(type, reduction.its_) : std::nullopt;
+    auto const known = reduction.layout_.is_named ? type_of(type, reduction.layout_) : std::nullopt;
     if (!known) return std::nullopt;
     reduction.element_ = colligo::known_element(*known, *functor);
     if (!reduction.element_) return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<reduction> reduction::of(MPI_Datatype type, MPI_Op op) {
   int commutes = 0;
   PMPI_Op_commutative(op, &commutes);
   reduction.commutes_ = commutes != 0;
-  layout const& l = reduction.its_;
+  layout const& l = reduction.layout_;
   reduction.is_plain_ = l.has_no_gaps();
   constexpr std::ptrdiff_t line = 16;   // as malloc aligns
   std::size_t alignment = 1;
@@ -150,17 +150,17 @@ void reduction::combine(void* context, std::byte const* left, std::byte const* r
 
 memory reduction::read(void const* from, std::ptrdiff_t n) const {
   memory slots = room(n);
-  memory const packed = bytes(n * its_.size);
-  pack(from, n, type_, its_, packed.get());
+  memory const packed = bytes(n * layout_.size);
+  pack(from, n, type_, layout_, packed.get());
   for (std::ptrdiff_t i = 0; i < n; ++i)
-    unpack(packed.get() + i * its_.size, 1, type_, its_, slots.get() + i * slot_ - shift_);
+    unpack(packed.get() + i * layout_.size, 1, type_, layout_, slots.get() + i * slot_ - shift_);
   return slots;
 }
 void reduction::write(std::byte const* from, std::ptrdiff_t n, void* into) const {
-  memory const packed = bytes(n * its_.size);
+  memory const packed = bytes(n * layout_.size);
   for (std::ptrdiff_t i = 0; i < n; ++i)
-    pack(from + i * slot_ - shift_, 1, type_, its_, packed.get() + i * its_.size);
-  unpack(packed.get(), n, type_, its_, into);
+    pack(from + i * slot_ - shift_, 1, type_, layout_, packed.get() + i * layout_.size);
+  unpack(packed.get(), n, type_, layout_, into);
 }
 
 }  // namespace drop_in

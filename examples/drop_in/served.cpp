@@ -17,8 +17,8 @@ using colligo::collective;
 using colligo::mpi_communicator;
 
 colligo::registered_element const& plain_bytes() {
-  static auto const its = colligo::registered_element::of<std::byte>();
-  return its;
+  static auto const element = colligo::registered_element::of<std::byte>();
+  return element;
 }
 bool are_good(list_of_counts const& counts, int p) {
   if (!counts) return false;

@@ -113,18 +113,18 @@ void print_report() {
   std::uint64_t served = 0, passed = 0;
   std::fprintf(stderr, "colligo: drop_in: calls of all %d ranks, and seconds of a rank in the mean\n", p);
   for (collective const c : served_collectives) {
-    auto const& its = all[static_cast<std::size_t>(c)];
+    auto const& numbers = all[static_cast<std::size_t>(c)];
     std::uint64_t others = 0;
-    for (std::size_t r = 1; r < reasons; ++r) others += its[r];
-    if (its[0] + others == 0) continue;
-    served += its[0], passed += others;
+    for (std::size_t r = 1; r < reasons; ++r) others += numbers[r];
+    if (numbers[0] + others == 0) continue;
+    served += numbers[0], passed += others;
     std::fprintf(stderr, "colligo: drop_in: %-20.*s %10llu served %9.3f s %10llu passed on %9.3f s\n",
-                 static_cast<int>(name_of(c).size()), name_of(c).data(), static_cast<unsigned long long>(its[0]),
-                 1e-9 * static_cast<double>(its[reasons]) / p, static_cast<unsigned long long>(others),
-                 1e-9 * static_cast<double>(its[reasons + 1]) / p);
+                 static_cast<int>(name_of(c).size()), name_of(c).data(), static_cast<unsigned long long>(numbers[0]),
+                 1e-9 * static_cast<double>(numbers[reasons]) / p, static_cast<unsigned long long>(others),
+                 1e-9 * static_cast<double>(numbers[reasons + 1]) / p);
     for (std::size_t r = 1; r < reasons; ++r)
-      if (its[r] != 0)
-        std::fprintf(stderr, "colligo: drop_in:   passed on %llu: %s\n", static_cast<unsigned long long>(its[r]),
+      if (numbers[r] != 0)
+        std::fprintf(stderr, "colligo: drop_in:   passed on %llu: %s\n", static_cast<unsigned long long>(numbers[r]),
                      words[r]);
   }
   std::fprintf(stderr, "colligo: drop_in: %llu of %llu calls served\n", static_cast<unsigned long long>(served),
@@ -140,11 +140,13 @@ reason settings::reason_for(collective what) {
 }
 
 bool pass_on(collective what, reason why) {
+  if (!reports) return false;
   counts[static_cast<std::size_t>(what)].calls[static_cast<std::size_t>(why)].fetch_add(1, std::memory_order_relaxed);
   latest = static_cast<int>(what), latest_is_served = false;
   return false;
 }
 bool is_served(collective what) {
+  if (!reports) return true;
   counts[static_cast<std::size_t>(what)].calls[0].fetch_add(1, std::memory_order_relaxed);
   latest = static_cast<int>(what), latest_is_served = true;
   return true;
@@ -170,8 +172,10 @@ void begin() {
   wanted = wanted_by_environment();
   char const* const report = std::getenv("COLLIGO_DROP_IN_REPORT");
   std::uint64_t const mine = hash_of_settings();
-  std::array<std::uint64_t, 2> least{mine, ~mine}, of_all{};
-  PMPI_Allreduce(least.data(), of_all.data(), 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  // Bits that all have, and bits that nobody has: minima of unsigned numbers are wrong in some MPI libraries.
+  std::array<std::uint64_t, 2> const own{mine, ~mine};
+  std::array<std::uint64_t, 2> of_all{};
+  PMPI_Allreduce(own.data(), of_all.data(), 2, MPI_UINT64_T, MPI_BAND, MPI_COMM_WORLD);
   bool const same = of_all[0] == ~of_all[1];
   if (!same) {
     int rank = 0, p = 0;

@@ -18,7 +18,7 @@ struct settings {
   static reason reason_for(colligo::collective what);
 };
 
-/// Counts a call that is passed on, and one that is served. Returns false, and true.
+/// Counts a call that is passed on, and one that is served, if a report is wanted. Returns false, and true.
 bool pass_on(colligo::collective what, reason why);
 bool is_served(colligo::collective what);
 

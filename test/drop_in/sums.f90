@@ -16,6 +16,7 @@ program sums
   x = s
   call MPI_Allreduce(MPI_IN_PLACE, x, n, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD)
   if (any(x /= s)) error stop 'in place'
+  call MPI_Barrier(MPI_COMM_WORLD)
   h = 0
   do i = 1, n
     h = ieor(h * 31_8, transfer(s(i), h))
