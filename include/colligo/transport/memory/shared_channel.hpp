@@ -10,7 +10,8 @@
 ///
 ///     q * (4.7 Ki + 16 (q + 1))       for the segments, all that an unused communicator has,
 ///     + 8.3 KiB for each channel in use (a pair of ranks has one each way; each rank has one to all), 2.3 KiB where
-///       q > 32, and 128 for each reader but the first; 2 or 4 times that where cache lines have 128 or 256 bytes
+///       q > 32, and 128 for each reader but the first; 2 or 4 times that where cache lines have 128 or 256 bytes, and
+///       256 a reader where the system is asked for their length
 ///     + a ring for each channel with messages that are too long for lines (longer than 1.5 KiB; than 1.4 KiB in calls
 ///       without a root; than 448 bytes where q > 32):
 ///       256 KiB for the one to all (64 KiB where q > 16), otherwise max(4 KiB, 256 KiB / (q - 1) rounded down to a

@@ -183,7 +183,8 @@ class segment_layout {
     std::size_t const together = has_few() ? 4 * to_all : to_all;
     return std::clamp(floor_to_power_of_two(together / std::max<std::size_t>(1, ranks_ - 1)), least, 2 * to_all);
   }
-  /// Bytes of a ring to a reader group. On hosts of many ranks, where a chunk has 1 KiB, it holds seven chunks.
+  /// Bytes of a ring to a reader group. On hosts of many ranks, where a chunk has 1 KiB, it holds seven chunks,
+  /// or six where cache lines have 256 bytes or are asked for.
   constexpr std::size_t capacity_among() const {
     return std::max(capacity(0), capacity(ranks_) / (ranks_ <= 64 ? 4 : 8));
   }

@@ -76,9 +76,6 @@ MPI_Op builtin_op() {
   // 4.1.4 some (open-mpi/ompi#10525).
   constexpr bool compares = integer && std::is_signed_v<T>;
   constexpr bool adds = number || is_complex<T>::value;
-  // Minima and maxima of unsigned numbers are those of signed ones in MPICH 4.0 (its issue 6083) and, some of them, in
-  // Open MPI 4.1 with AVX (10525).
-  constexpr bool compares = integer && std::is_signed_v<T>;
   if constexpr (adds && !saturates && any_of<Op, T, std::plus>) return MPI_SUM;
   else if constexpr (adds && !saturates && any_of<Op, T, std::multiplies>) return MPI_PROD;
   else if constexpr (compares && (std::is_same_v<Op, maximum> || any_boost<Op, T, boost::mpi::maximum>)) return MPI_MAX;
