@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A rank is killed in the middle of a soak, and the launcher lets the others go on: they get an error,
-// soon. With "messages" behind the number they wait for these, and get it by COLLIGO_PATIENCE: in sums or, behind that,
-// as root of a "broadcast" of long vectors or of "short" ones, or where they "test" a request. With "memory" they
-// wait for "requests" beside each other, or "test" one. Or all exchange with "neighbours", or with ranks that do not know who
+// A rank is killed in the middle of a soak, and the launcher lets the others go on: they get an error, soon. With
+// "messages" behind the number they wait for these, and get it by COLLIGO_PATIENCE: in sums or, behind that, as root
+// of a "broadcast" of long vectors or of "short" ones, or where they "test" a request. With "memory" they wait for
+// "requests" beside each other, or "test" one. Or all exchange with "neighbours", or with ranks that do not know who
 // sends to them ("sparse").
 #include <signal.h>
 #include <unistd.h>
