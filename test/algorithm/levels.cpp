@@ -763,12 +763,12 @@ TEST_CASE("levels combine each rank's word exactly once over threads") {
         for (auto const& counts : laws::distributions(p, 5)) {
           auto const all = laws::words_of_all(counts);
           auto const mine = laws::words_of(comm.rank(), counts[here]);
-          auto const by = [&](auto const& tag) {
+          auto const by = [&](auto const& used) {
             std::vector<std::string> gathered(all.size()), combined(counts[here]);
-            colligo::all_gatherv(comm, mine, gathered, counts, tag);
+            colligo::all_gatherv(comm, mine, gathered, counts, used);
             laws::expect(gathered == all, "all_gatherv by levels", p, 5);
             colligo::reduce_scatter(comm, laws::words_of(comm.rank(), all.size()), combined, counts,
-                                    as_commutative(laws::concatenation{}), tag);
+                                    as_commutative(laws::concatenation{}), used);
             laws::expect_words(combined, p, groups.consecutive(), "reduce_scatter by levels",
                                std::reduce(counts.begin(), counts.begin() + comm.rank()));
           };
