@@ -80,15 +80,18 @@ void require_matching(Comm const& comm, std::vector<int> const& in, std::vector<
                                ", which has ", all.has == 0 ? "none" : edges(all.has), " for it"}));
 }
 
-/// The sources, when all is checked.
+struct edges_of_rank {
+  std::vector<int> sources, targets;
+};
+/// Both lists, when all is checked.
 template <class Comm, class Sources, class Targets>
-std::vector<int> matching(Comm const& comm, Sources const& sources, Targets const& targets) {
+edges_of_rank matching(Comm const& comm, Sources const& sources, Targets const& targets) {
   call_arguments<collective::all_to_all, Comm> const arguments(comm);
   return arguments.make_calls(2, [&] {
     auto const in = counted_by_rank(comm, sources, "sources");
     auto const out = counted_by_rank(comm, targets, "targets");
     require_matching(comm, in, out);
-    return as_ranks(sources);
+    return edges_of_rank{as_ranks(sources), as_ranks(targets)};
   });
 }
 
@@ -105,7 +108,7 @@ class neighbours {
   /// rank, and mismatch_error on all ranks if the lists of two ranks differ. Collective over comm.
   template <detail::list_of_ranks Sources, detail::list_of_ranks Targets>
   neighbours(Comm const& comm, Sources const& sources, Targets const& targets)
-      : neighbours(state_of<Comm>::open(comm), detail::matching(comm, sources, targets), detail::as_ranks(targets)) {}
+      : neighbours(state_of<Comm>::open(comm), detail::matching(comm, sources, targets)) {}
   /// Of lists that all ranks have made alike, which is not checked. `order`: see graph. Local.
   neighbours(detail::endpoint& state, std::span<int const> sources, std::span<int const> targets,
              std::span<int const> order = {})
@@ -119,6 +122,9 @@ class neighbours {
   detail::graph& edges() const { return *shared_; }                    ///< for the calls
 
  private:
+  neighbours(detail::endpoint& state, detail::edges_of_rank const& edges)
+      : neighbours(state, edges.sources, edges.targets) {}
+
   std::shared_ptr<detail::graph> shared_;
 };
 template <class Comm, class Sources, class Targets>

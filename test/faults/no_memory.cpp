@@ -245,19 +245,20 @@ void forms_that_allocate(Comm const& comm, Each each) {
   each("iall_gatherv at displacements", [&] {
     return colligo::iall_gatherv(comm, in, room.data(), counts, displs).wait(), are_all(room, n + 1);
   });
-  std::vector<int> const before{(me + p - 1) % p}, behind{(me + 1) % p};
+  std::vector<int> const before{(me + p - 1) % p}, behind{(me + 1) % p}, lengths{n};
   each("sparse_all_to_all", [&] {
-    auto const got = colligo::sparse_all_to_all(comm, behind, std::vector<int>{n}, in);
+    auto const got = colligo::sparse_all_to_all(comm, behind, lengths, in);
     return got.sources == before && is_from(got.data.data(), before[0]);
   });
   each("isparse_all_to_all", [&] {
-    auto pending = colligo::isparse_all_to_all(comm, behind, std::vector<int>{n}, in, colligo::consensus{});
+    auto pending = colligo::isparse_all_to_all(comm, behind, lengths, in, colligo::consensus{});
     auto const& got = pending.wait();
     return got.sources == before && is_from(got.data.data(), before[0]);
   });
   each("discover", [&] { return colligo::discover(comm, behind).sources() == before; });
+  each("neighbours", [&] { return colligo::neighbours(comm, before, behind).in_degree() == 1; });
+  colligo::neighbours const ring(comm, before, behind);
   each("reduce over neighbours", [&] {
-    colligo::neighbours const ring(comm, before, behind);
     return colligo::reduce(ring, in, own, std::plus<>{}), is_from(own.data(), before[0]);
   });
   each("top", [&] { return colligo::top(comm, in, 5).size() == 5; });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,20 @@ struct sparse_call {
 /// the cheapest). Throws algorithm_error for an unknown name. With COLLIGO_EXPLAIN=1 rank 0 prints it. In checked mode
 /// the ranks compare their calls.
 sparse_way way_of(sparse_call const& call, std::string_view asked, bool has_letters);
+
+/// Reports to the other ranks that this rank's exchange is refused before it begins. `compares`: in checked mode, before
+/// the ranks have compared their calls.
+void refuse_exchange(endpoint& at, bool compares, std::string_view why);
+/// Makes what an exchange needs before it begins: without memory for it, the other ranks hear of that.
+template <class F>
+decltype(auto) reporting_refusal(endpoint& at, bool compares, F const& make) {
+  try {
+    return make();
+  } catch (std::bad_alloc const& e) {
+    refuse_exchange(at, compares, e.what());
+    throw;
+  }
+}
 
 /// A request, not yet started. `in` has to live until it is complete, as does all that `call` refers to.
 owned_running prepare_exchange(sparse_call const& call, sparse_way way, arrivals& in, owner<letters> over);

@@ -68,6 +68,12 @@ COLLIGO_BODY std::string reason_of(endpoint const& at, std::exception_ptr const&
   throw failed_elsewhere(concat({where_sparse(at), "rank ", rank, " has refused the call: ", why}));
 }
 
+[[gnu::cold]] COLLIGO_BODY void refuse_exchange(endpoint& at, bool compares, std::string_view why) {
+  communicator_state& state = state_at(at);
+  if (compares) return report_refusal(state, true, why);
+  state.refuse(why), state.refuse(why);   // the other ranks make two calls
+}
+
 COLLIGO_BODY void keep_pattern(endpoint& at, exchange_pattern pattern) {
   kept_exchanges::of(state_at(at)).latest = pattern;   // way_of() has made it
 }
@@ -125,7 +131,7 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, 
     }
     if (!has_letters) way = sparse_way::dense;
   } catch (std::exception const& e) {
-    report_refusal(state, call.checked, e.what());
+    refuse_exchange(state, call.checked, e.what());
     throw;
   }
   if ((call.at.before() & explanation) != 0 && state.rank() == 0) explain_way(state, call, way, why, prices);
