@@ -31,8 +31,8 @@ struct sparse_call {
 /// the ranks compare their calls.
 sparse_way way_of(sparse_call const& call, std::string_view asked, bool has_letters);
 
-/// Reports to the other ranks that this rank's exchange is refused before it begins. `compares`: in checked mode, before
-/// the ranks have compared their calls.
+/// Reports to the other ranks that this rank's exchange is refused before it begins. `compares`: in checked mode,
+/// before the ranks have compared their calls.
 void refuse_exchange(endpoint& at, bool compares, std::string_view why);
 /// Makes what an exchange needs before it begins: without memory for it, the other ranks hear of that.
 template <class F>
