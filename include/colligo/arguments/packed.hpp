@@ -115,6 +115,8 @@ struct packed_arguments {
   void before() { in.before(), out.before(); }
   void after() { in.after(), out.after(); }
 };
+template <class In, class Out>
+packed_arguments(In, Out) -> packed_arguments<In, Out>;   // clang++ before 17 deduces none for aggregates
 
 /// Of a request. It lies in the memory that it has borrowed.
 template <class Arguments>
