@@ -149,10 +149,12 @@ TEST_CASE("collectives that combine take views, in and out, each its own") {
 
       std::deque<std::string> const apart(mine.begin(), mine.end());
       TWICE(all_reduce, is(all), comm, apart, out.view(), concatenation{});
+#if !defined(__clang__) || __clang_major__ >= 16   // clang++ before compiles no views of libstdc++
       auto const made = std::views::iota(std::size_t{0}, n) |
                         std::views::transform([me](std::size_t i) { return word(me, i); });
       ONCE(all_reduce, is(all), comm, made, out.view(), concatenation{});
       TWICE(all_reduce, is(all), comm, std::views::all(made), out.view(), concatenation{});
+#endif
     }
     return wrong;
   });
