@@ -36,7 +36,7 @@ def called_its(text):
         return re.sub(r"\S", " ", found[0])
 
     code = re.sub(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", blank, text, flags=re.S)
-    return [code.count("\n", 0, found.start()) + 1 for found in re.finditer(r"\bits(?:_\w+)?\b", code)]
+    return [code.count("\n", 0, found.start()) + 1 for found in re.finditer(r"\bits(?:_\w*)?\b", code)]
 
 
 def read():

@@ -141,14 +141,14 @@ class way {
 class ours final : public way {
  public:
   explicit ours(std::string const& algorithm) : way(algorithm), algorithm_(algorithm) {}
-  void start(vectors& v) override { its_ = colligo::iall_reduce(comm_, v.in, v.out, std::plus<>(), algorithm_); }
-  void test() override { its_.test(); }
-  void wait() override { its_.wait(); }
+  void start(vectors& v) override { request_ = colligo::iall_reduce(comm_, v.in, v.out, std::plus<>(), algorithm_); }
+  void test() override { request_.test(); }
+  void wait() override { request_.wait(); }
 
  private:
   communicator comm_ = world();
   colligo::named algorithm_;
-  colligo::request its_;
+  colligo::request request_;
 };
 
 class of_mpi final : public way {
@@ -156,16 +156,16 @@ class of_mpi final : public way {
   of_mpi() : way("mpi") {}
   void start(vectors& v) override {
     int const n = static_cast<int>(v.in.size());
-    MPI_Iallreduce(v.in.data(), v.out.data(), n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &its_);
+    MPI_Iallreduce(v.in.data(), v.out.data(), n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request_);
   }
   void test() override {
     int done = 0;
-    MPI_Test(&its_, &done, MPI_STATUS_IGNORE);
+    MPI_Test(&request_, &done, MPI_STATUS_IGNORE);
   }
-  void wait() override { MPI_Wait(&its_, MPI_STATUS_IGNORE); }
+  void wait() override { MPI_Wait(&request_, MPI_STATUS_IGNORE); }
 
  private:
-  MPI_Request its_ = MPI_REQUEST_NULL;
+  MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
 /// Times rows of calls of one size.

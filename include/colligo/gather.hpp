@@ -77,10 +77,9 @@ struct calls<collective::gatherv> {
     using T = element_at_base<In>;
     if (!arguments.at(root)) return make<How>(comm, in, std::span<T>(), counts, root, algorithm);
     require_displacements(arguments, counts, displs);
-    auto* const base = base_for(arguments, out, extent_of(counts, displs), "the output");
-    endpoint& state = state_of<Comm>::open(comm);
-    borrowed_memory memory(state);
-    return gather_apart<How>(arguments, state, memory, base, counts, displs, [&](auto to) {
+    extent_of_blocks const where = extent_of(counts, displs);
+    auto* const base = base_for(arguments, out, where, "the output");
+    return gather_apart<How>(arguments, state_of<Comm>::open(comm), base, where, counts, displs, [&](auto to) {
       return make<How>(comm, in, to, counts, root, algorithm);
     });
   }

@@ -88,10 +88,9 @@ struct calls<collective::scatterv> {
     using T = element_at_base<In>;
     if (!arguments.at(root)) return make<How>(comm, std::span<T const>(), counts, out, root, algorithm);
     require_displacements(arguments, counts, displs);
-    T const* const base = base_for(arguments, in, extent_of(counts, displs), "the input");
-    endpoint& state = state_of<Comm>::open(comm);
-    borrowed_memory memory(state);
-    return scatter_apart<How>(arguments, state, memory, base, counts, displs, [&](auto from) {
+    extent_of_blocks const where = extent_of(counts, displs);
+    T const* const base = base_for(arguments, in, where, "the input");
+    return scatter_apart<How>(arguments, state_of<Comm>::open(comm), base, where, counts, displs, [&](auto from) {
       return make<How>(comm, from, counts, out, root, algorithm);
     });
   }

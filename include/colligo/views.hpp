@@ -238,7 +238,6 @@ class calls_with_views {
     constexpr bool in_place = is_view_in_place<std::remove_cvref_t<In>>;
     constexpr bool one_range = in_place || output == 0;
     bool const at_root = is_root(checked, given);
-    endpoint& state = state_of<Comm>::open(comm);
     use const input = {!scatters || at_root, false};
     use const result = {one_range && (scatters || C == collective::broadcast ? at_root : true),
                         !one_range || C != collective::broadcast ? !gathers || at_root : !at_root};
@@ -246,15 +245,14 @@ class calls_with_views {
     else if constexpr (is_apart<C, output, Out>) require_unique(checked, result, view_of(std::get<output>(given)));
     if constexpr (!one_range)
       if (input.reads && result.writes) require_apart(checked, std::get<0>(given), std::get<output>(given));
-    borrowed_memory memory(state);
+    borrowed_memory memory(state_of<Comm>::open(comm));
     return make_packed<How>(
-        checked, state, memory,
+        checked, memory,
         packed_arguments{argument<!one_range && is_apart<C, 0, In>, In>(std::get<0>(given), input),
                          argument<in_place || is_apart<C, output, Out>, std::conditional_t<in_place, In, Out>>(
                              std::get<in_place ? 0 : output>(given), result)},
         [&](auto const& packed) {
-          return calls<C>::template make<How>(
-              comm, pick<I, Arguments>(packed, std::get<I>(given))...);
+          return calls<C>::template make<How>(comm, pick<I, Arguments>(packed, std::get<I>(given))...);
         });
   }
 

@@ -234,12 +234,12 @@ namespace {
 /// A table that the environment names, while it lives.
 class table_file {
  public:
-  explicit table_file(std::string const& text) : its_("COLLIGO_TABLE", path) { std::ofstream(path) << text; }
+  explicit table_file(std::string const& text) : setting_("COLLIGO_TABLE", path) { std::ofstream(path) << text; }
   ~table_file() { std::remove(path); }
 
  private:
   static constexpr char path[] = "table_of_a_test";
-  variable its_;
+  variable setting_;
 };
 
 constexpr char good_table[] =

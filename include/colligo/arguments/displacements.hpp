@@ -85,12 +85,10 @@ class blocks_apart {
     T* first;
     std::size_t n;
   };
-  blocks_apart() = default;
   /// Lists them in `memory`, unless they lie side by side.
   template <class Checked, class Counts, class Displs>
   blocks_apart(Checked const& arguments, borrowed_memory& memory, buffer packed_memory::*part, T* base,
-               Counts const& counts, Displs const& displs) {
-    extent_of_blocks const where = extent_of(counts, displs);
+               extent_of_blocks const& where, Counts const& counts, Displs const& displs) {
     elements_ = sum_of(counts);
     if (elements_ == 0) return;
     if (where.are_consecutive) {
@@ -143,18 +141,20 @@ auto output_in_blocks(blocks_apart<T> const& where) {
 }
 /// gather(span) fills one block after the other.
 template <made How, class Checked, class T, class Counts, class Displs, class Gather>
-made_t<How> gather_apart(Checked const& arguments, endpoint& state, borrowed_memory& memory, T* out,
+made_t<How> gather_apart(Checked const& arguments, endpoint& state, T* out, extent_of_blocks const& where,
                          Counts const& counts, Displs const& displs, Gather gather) {
-  auto to = output_in_blocks<T>({arguments, memory, &packed_memory::places_out, out, counts, displs});
-  return make_packed<How>(arguments, state, memory, packed_arguments<plain_argument, decltype(to)>{{}, std::move(to)},
+  borrowed_memory memory(state);
+  auto to = output_in_blocks<T>({arguments, memory, &packed_memory::places_out, out, where, counts, displs});
+  return make_packed<How>(arguments, memory, packed_arguments<plain_argument, decltype(to)>{{}, std::move(to)},
                           [&](auto const& packed) { return gather(packed.out.elements()); });
 }
 /// scatter(span) reads one block after the other.
 template <made How, class Checked, class T, class Counts, class Displs, class Scatter>
-made_t<How> scatter_apart(Checked const& arguments, endpoint& state, borrowed_memory& memory, T const* in,
+made_t<How> scatter_apart(Checked const& arguments, endpoint& state, T const* in, extent_of_blocks const& where,
                           Counts const& counts, Displs const& displs, Scatter scatter) {
-  auto from = input_in_blocks<T>({arguments, memory, &packed_memory::places, in, counts, displs});
-  return make_packed<How>(arguments, state, memory,
+  borrowed_memory memory(state);
+  auto from = input_in_blocks<T>({arguments, memory, &packed_memory::places, in, where, counts, displs});
+  return make_packed<How>(arguments, memory,
                           packed_arguments<decltype(from), plain_argument>{std::move(from), {}},
                           [&](auto const& packed) { return scatter(std::span<T const>(packed.in.elements())); });
 }

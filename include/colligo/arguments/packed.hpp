@@ -6,11 +6,9 @@
 
 #include <cstddef>
 #include <new>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "../engine/scratch.hpp"
 #include "call_arguments.hpp"
@@ -45,8 +43,9 @@ class borrowed_memory {
     if (!memory_) memory_ = &take_packed_memory(state_);
     return *memory_;
   }
-  bool is_taken() const { return memory_ != nullptr; }
-  packed_memory& release() { return *std::exchange(memory_, nullptr); }
+  endpoint& state() const { return state_; }
+  /// Somebody else leaves it.
+  void release() { memory_ = nullptr; }
 
  private:
   endpoint& state_;
@@ -70,12 +69,8 @@ class packed_argument {
   bool packs() const { return packs_; }
   void make_room(buffer& memory) {
     if (!packs_) return;
-    if constexpr (travels_as_bytes<T>) {
-      at_ = reinterpret_cast<T*>(memory.of_size(size_ * sizeof(T)));
-    } else {
-      objects_.resize(size_);
-      at_ = objects_.data();
-    }
+    room_.make(memory, element_of<T, no_functor>, size_);
+    at_ = reinterpret_cast<T*>(room_.data());
   }
   std::span<T> elements() const { return {at_, size_}; }
   void before() {
@@ -94,7 +89,7 @@ class packed_argument {
   bool packs_ = false;
   T* at_ = nullptr;
   std::size_t size_ = 0;
-  std::conditional_t<travels_as_bytes<T>, char, std::vector<T>> objects_{};
+  room room_;
 };
 /// An argument that needs nothing of all this.
 struct plain_argument {
@@ -164,8 +159,8 @@ class packing_next {
 
 /// make(arguments) makes the call on their elements, which lie side by side then.
 template <made How, class Checked, class In, class Out, class Make>
-made_t<How> make_packed(Checked const& checked, endpoint& state, borrowed_memory& memory,
-                        packed_arguments<In, Out> arguments, Make make) {
+made_t<How> make_packed(Checked const& checked, borrowed_memory& memory, packed_arguments<In, Out> arguments,
+                        Make make) {
   if (!arguments.pack()) return make(arguments);
   if constexpr (How == made::at_once) {
     checked.attempt([&] {
@@ -182,7 +177,7 @@ made_t<How> make_packed(Checked const& checked, endpoint& state, borrowed_memory
       request = packing::make(memory, std::move(arguments));
     });
     auto& placed = request->arguments;
-    packing_next const now(state, std::move(request));
+    packing_next const now(memory.state(), std::move(request));
     return make(placed);
   }
 }

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <atomic>
-#include <memory>
 
 #include "../engine/communicator_state.hpp"
 #include "packed.hpp"

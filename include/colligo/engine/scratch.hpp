@@ -48,6 +48,9 @@ class room {
   room() = default;
   room(buffer& memory, element const& of, std::size_t n) { make(memory, of, n); }
   ~room() { clear(); }
+  room(room&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), objects_(std::exchange(other.objects_, nullptr)),
+        count_(other.count_) {}
   room(room const&) = delete;
   room& operator=(room const&) = delete;
 

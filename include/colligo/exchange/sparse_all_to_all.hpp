@@ -42,9 +42,11 @@ std::string_view name_of_way(Way const& way) {
 template <class Comm>
 concept has_letters = requires(endpoint& at, element const& of) { state_of<Comm>::open_letters(at, of, nullptr); };
 
-template <class Comm>
-bool compares_calls(endpoint const& at) {
-  return checks_calls<Comm> || (at.before() & agreement) != 0;
+/// Makes what an exchange needs before it begins. If that fails, reports it to the other ranks.
+template <class Comm, class F>
+void before_exchange(Comm const& comm, F make) {
+  call_arguments<collective::all_to_all, Comm> const arguments(comm);
+  arguments.make_calls(2, [&] { arguments.attempt(make); });
 }
 
 template <class T>
@@ -68,7 +70,7 @@ struct sparse_exchange {
       : comm(over), own(exchange),
         call{.at = state_of<Comm>::open(over), .of = element_of<T, no_functor>,
              .wire = state_of<Comm>::template wire<T, no_functor, false>(), .out = {}, .refused = nullptr} {
-    call.checked = compares_calls<Comm>(call.at);
+    call.checked = checks_calls<Comm> || (call.at.before() & agreement) != 0;
     try {
       own.take(out...);
       call.out = own.out();
@@ -80,9 +82,7 @@ struct sparse_exchange {
   sparse_way way(std::string_view asked) const { return way_of(call, asked, has_letters<Comm>); }
   owned_running prepare(sparse_way by) {
     if constexpr (has_letters<Comm>)
-      return prepare_exchange(call, by, own, reporting_refusal(call.at, false, [&] {
-                                return state_of<Comm>::open_letters(call.at, call.of, call.wire);
-                              }));
+      return prepare_exchange(call, by, own, &state_of<Comm>::open_letters);
     else
       static_assert(!std::is_same_v<T, T>, "colligo: isparse_all_to_all: this transport has no letters");
   }
@@ -199,8 +199,8 @@ namespace detail {
 template <class T, class Comm, class Way, class... Out>
 sparse_request<T> exchange_later(Comm const& comm, Way const& way, Out const&... out) {
   require_sparse_elements<T>();
-  endpoint& at = state_of<Comm>::open(comm);
-  auto own = reporting_refusal(at, compares_calls<Comm>(at), [&] { return std::make_unique<exchange_of<T>>(at); });
+  std::unique_ptr<exchange_of<T>> own;
+  before_exchange(comm, [&] { own = std::make_unique<exchange_of<T>>(state_of<Comm>::open(comm)); });
   sparse_exchange<Comm, T> exchange(comm, *own, out...);
   exchange.call.is_request = true;
   auto made = exchange.prepare(exchange.way(name_of_way(way)));
@@ -211,8 +211,7 @@ sparse_request<T> exchange_later(Comm const& comm, Way const& way, Out const&...
 template <communicator Comm, std::ranges::forward_range Targets, way_of_sparse Way = automatic>
 std::vector<int> sources_of(Comm const& comm, Targets const& targets, Way const& way = {}) {
   std::vector<std::pair<int, std::array<int, 1>>> out;
-  endpoint& at = state_of<Comm>::open(comm);
-  reporting_refusal(at, compares_calls<Comm>(at), [&] {
+  before_exchange(comm, [&] {
     for (auto const to : targets) out.push_back({static_cast<int>(to), {1}});
   });
   received<int> const in = exchange_now<int>(comm, way, out);

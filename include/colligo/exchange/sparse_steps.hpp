@@ -4,7 +4,6 @@
 #pragma once
 
 #include <exception>
-#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,22 +30,10 @@ struct sparse_call {
 /// the ranks compare their calls.
 sparse_way way_of(sparse_call const& call, std::string_view asked, bool has_letters);
 
-/// Reports to the other ranks that this rank's exchange is refused before it begins. `compares`: in checked mode,
-/// before the ranks have compared their calls.
-void refuse_exchange(endpoint& at, bool compares, std::string_view why);
-/// Makes what an exchange needs before it begins: without memory for it, the other ranks hear of that.
-template <class F>
-decltype(auto) reporting_refusal(endpoint& at, bool compares, F const& make) {
-  try {
-    return make();
-  } catch (std::bad_alloc const& e) {
-    refuse_exchange(at, compares, e.what());
-    throw;
-  }
-}
-
-/// A request, not yet started. `in` has to live until it is complete, as does all that `call` refers to.
-owned_running prepare_exchange(sparse_call const& call, sparse_way way, arrivals& in, owner<letters> over);
+/// A request, not yet started. `in` has to live until it is complete, as does all that `call` refers to. `open`: the
+/// transport's open_letters (letters.hpp).
+owned_running prepare_exchange(sparse_call const& call, sparse_way way, arrivals& in,
+                               owner<letters> (*open)(endpoint& at, element const& of, void const* wire));
 
 /// The counter for a rank that gets `letters` letters of a rank that makes this call.
 sparse_counter counter_of(sparse_call const& call, letters const* over);

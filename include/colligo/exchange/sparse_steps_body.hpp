@@ -68,10 +68,9 @@ COLLIGO_BODY std::string reason_of(endpoint const& at, std::exception_ptr const&
   throw failed_elsewhere(concat({where_sparse(at), "rank ", rank, " has refused the call: ", why}));
 }
 
-[[gnu::cold]] COLLIGO_BODY void refuse_exchange(endpoint& at, bool compares, std::string_view why) {
-  communicator_state& state = state_at(at);
-  if (compares) return report_refusal(state, true, why);
-  state.refuse(why), state.refuse(why);   // the other ranks make two calls
+// Refuses what this rank has not made of the two calls that the other ranks make; `before`: its calls before these.
+[[gnu::cold]] inline void refuse_both(communicator_state& state, std::uint32_t before, char const* why) {
+  while (static_cast<std::int32_t>(before + 2 - state.calls) > 0) state.refuse(why);
 }
 
 COLLIGO_BODY void keep_pattern(endpoint& at, exchange_pattern pattern) {
@@ -131,7 +130,8 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, 
     }
     if (!has_letters) way = sparse_way::dense;
   } catch (std::exception const& e) {
-    refuse_exchange(state, call.checked, e.what());
+    if (call.checked) report_refusal(state, true, e.what());
+    else refuse_both(state, state.calls, e.what());
     throw;
   }
   if ((call.at.before() & explanation) != 0 && state.rank() == 0) explain_way(state, call, way, why, prices);
@@ -157,30 +157,30 @@ COLLIGO_BODY sparse_counter counter_of(sparse_call const& call, letters const* o
 class exchange_in_progress final : public owned_by_request {
  public:
   exchange_in_progress(sparse_call call, sparse_way way, arrivals& in, owner<letters> over)
-      : its_(std::move(call)), state_(state_at(its_.at)), way_(way), in_(in), over_(std::move(over)) {
-    if (!its_.refused) {
+      : call_(std::move(call)), state_(state_at(call_.at)), way_(way), in_(in), over_(std::move(over)) {
+    if (!call_.refused) {
       try {
-        over_->prepare(its_.out);
+        over_->prepare(call_.out);
       } catch (...) {
-        its_.refused = std::current_exception();
+        call_.refused = std::current_exception();
       }
     }
-    if (its_.refused) {
-      why_ = reason_of(its_.at, its_.refused);
-      its_.out = {};
+    if (call_.refused) {
+      why_ = reason_of(call_.at, call_.refused);
+      call_.out = {};
       over_->prepare({});
     }
-    mine_ = counter_of(its_, over_.get());
+    mine_ = counter_of(call_, over_.get());
     p_ = state_.size();
     auto const p = static_cast<std::size_t>(p_);
     if (way_ == sparse_way::consensus) {
       prepare_agreement();
     } else {
       words_.assign(p, mine_.word());
-      for (std::size_t i = 0; i < its_.out.size(); ++i) {
+      for (std::size_t i = 0; i < call_.out.size(); ++i) {
         auto counter = mine_;
-        counter.letters = static_cast<std::uint32_t>(its_.out[i].to == state_.rank() ? 0 : over_->parts(i));
-        words_[static_cast<std::size_t>(its_.out[i].to)] = counter.word();
+        counter.letters = static_cast<std::uint32_t>(call_.out[i].to == state_.rank() ? 0 : over_->parts(i));
+        words_[static_cast<std::size_t>(call_.out[i].to)] = counter.word();
       }
       result_.assign(way_ == sparse_way::dense ? p : 1, 0);
       prepare_counting();
@@ -208,7 +208,7 @@ class exchange_in_progress final : public owned_by_request {
     if (counting_->in_progress()) return false;
     counting_->test();   // throws
     total_ = sparse_counter::of(result_[0]);
-    if (in_.refuses() < 0 && !its_.refused && !its_.is_request) keep_pattern(its_.at, total_.pattern);
+    if (in_.refuses() < 0 && !call_.refused && !call_.is_request) keep_pattern(call_.at, total_.pattern);
     return true;
   }
   void abandon() noexcept {
@@ -220,8 +220,8 @@ class exchange_in_progress final : public owned_by_request {
 
   /// The errors of refused calls: all ranks have taken part to the end.
   void finish() override {
-    if (its_.refused) std::rethrow_exception(its_.refused);
-    if (in_.refuses() >= 0) refuse_for(its_.at, in_.refuses(), in_.reason());
+    if (call_.refused) std::rethrow_exception(call_.refused);
+    if (in_.refuses() >= 0) refuse_for(call_.at, in_.refuses(), in_.reason());
     if (in_.failure()) std::rethrow_exception(in_.failure());
     in_.complete();
   }
@@ -234,8 +234,8 @@ class exchange_in_progress final : public owned_by_request {
       std::uint64_t sum = 0;
       for (std::uint64_t const word : result_) sum = add_counters{}(sum, word);
       total_ = sparse_counter::of(sum);
-      if (total_.refusals == 0 && !its_.is_request) keep_pattern(its_.at, total_.pattern);   // agreed, whatever comes
-      expected_ = total_.refusals == 0 ? total_.letters : total_.refusals - std::size_t{its_.refused != nullptr};
+      if (total_.refusals == 0 && !call_.is_request) keep_pattern(call_.at, total_.pattern);   // agreed, whatever comes
+      expected_ = total_.refusals == 0 ? total_.letters : total_.refusals - std::size_t{call_.refused != nullptr};
     } else {
       expected_ = static_cast<std::size_t>(-1);   // until all agree
     }
@@ -244,12 +244,12 @@ class exchange_in_progress final : public owned_by_request {
   void send() {
     has_sent_ = true;
     bool const acknowledged = way_ == sparse_way::consensus;
-    if (its_.refused) return over_->refuse(why_);
+    if (call_.refused) return over_->refuse(why_);
     if (total_.refusals != 0) return;
-    for (std::size_t i = 0; i < its_.out.size(); ++i) {
-      outgoing_message const& one = its_.out[i];
+    for (std::size_t i = 0; i < call_.out.size(); ++i) {
+      outgoing_message const& one = call_.out[i];
       if (one.to != state_.rank()) over_->send(i, acknowledged);
-      else its_.of.copy(one.data, one.elements, in_.add(one.to, one.elements));
+      else call_.of.copy(one.data, one.elements, in_.add(one.to, one.elements));
     }
   }
 
@@ -282,7 +282,7 @@ class exchange_in_progress final : public owned_by_request {
     counting_ = prepare_call(state_, call, by, {}, false);
   }
 
-  sparse_call its_;
+  sparse_call call_;
   communicator_state& state_;
   sparse_way way_;
   arrivals& in_;
@@ -299,27 +299,27 @@ class exchange_in_progress final : public owned_by_request {
 
 class exchange_steps final : public moving_step {
  public:
-  explicit exchange_steps(exchange_in_progress& run) : its_(run) {}
-  void enter(call const&, erased_policy const&, std::uint32_t number) override { its_.enter(number); }
+  explicit exchange_steps(exchange_in_progress& run) : run_(run) {}
+  void enter(call const&, erased_policy const&, std::uint32_t number) override { run_.enter(number); }
   void begin(std::span<operand const>, list_kind) override {}
-  bool advance() override { return its_.advance(); }
-  void abandon() override { its_.abandon(); }
+  bool advance() override { return run_.advance(); }
+  void abandon() override { run_.abandon(); }
 
  private:
-  exchange_in_progress& its_;
+  exchange_in_progress& run_;
 };
 
 COLLIGO_BODY owned_running prepare_exchange(sparse_call const& call, sparse_way way, arrivals& in,
-                                            owner<letters> over) {
+                                            owner<letters> (*open)(endpoint&, element const&, void const*)) {
   communicator_state& state = state_at(call.at);
-  std::uint32_t const calls = state.calls + 2;
+  std::uint32_t const before = state.calls;
   try {
-    auto run = make_owner<exchange_in_progress>(call, way, in, std::move(over));
+    auto run = make_owner<exchange_in_progress>(call, way, in, open(call.at, call.of, call.wire));
     auto steps = make_owner<exchange_steps>(*run);
     return owned_running(
         new running(state, as_call(call), choice_of(way), std::move(steps), owner<owned_by_request>(std::move(run))));
-  } catch (std::exception const& e) {   // the other ranks make two calls
-    while (static_cast<std::int32_t>(calls - state.calls) > 0) state.refuse(e.what());
+  } catch (std::exception const& e) {
+    refuse_both(state, before, e.what());
     throw;
   }
 }

@@ -197,7 +197,6 @@ struct merged_axes {
 
 inline constexpr std::size_t tile = 16;   // rows and columns: both sides' lines of a tile stay in a first-level cache
 
-
 template <class T, class Line>
 void for_each_line(merged_axes<T> const& merged, std::size_t axis, T* first, std::size_t at, Line& line) {
   std::size_t const last = merged.axes - 1, n = merged.extents[axis];
