@@ -74,12 +74,15 @@ set(builds LABELS benchmark RESOURCE_LOCK build PROCESSORS 2 TIMEOUT 900 ENVIRON
 add_test(NAME benchmark_simulate_help COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/model/simulate --ranks 2 --help)   # builds nothing
 set_tests_properties(benchmark_simulate_help PROPERTIES LABELS benchmark
   ENVIRONMENT "COLLIGO_BUILD=/dev/null" PASS_REGULAR_EXPRESSION "\n  benchmarks/model/simulate .--platform.*--keep-eager leaves")
-add_test(NAME benchmark_simulate_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/model/simulate --check 16)
+add_test(NAME benchmark_simulate_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/model/simulate
+  --check $<IF:$<BOOL:${COLLIGO_THOROUGH}>,16,8>)
 set_tests_properties(benchmark_simulate_check PROPERTIES ${builds} FIXTURES_SETUP benchmark_smpi)
-add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plot/figures.py all --quick --again
-  --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
-set_tests_properties(benchmark_figures PROPERTIES ${builds} FIXTURES_REQUIRED benchmark_smpi
-  FAIL_REGULAR_EXPRESSION "skipped")
+if(COLLIGO_THOROUGH)
+  add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plot/figures.py all --quick --again
+    --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
+  set_tests_properties(benchmark_figures PROPERTIES ${builds} FIXTURES_REQUIRED benchmark_smpi
+    FAIL_REGULAR_EXPRESSION "skipped")
+endif()
 # Every number of the gallery's text is what the files beside it give.
 add_test(NAME benchmark_gallery COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plot/write.py --check)
 set_tests_properties(benchmark_gallery PROPERTIES LABELS benchmark)

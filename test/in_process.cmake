@@ -3,10 +3,10 @@
 # for those who see something in it: what is about the engine with sanitizers (g++ compiles half of it header-only, and
 # the engine for everything over MPI), schedules as data and arithmetic by g++, algorithms and the memory that ranks
 # share by all.
-add_executable(test_threads memory/shared_memory.cpp tools/timeline.cpp)
+add_executable(test_threads memory/shared_memory.cpp tools/timeline.cpp engine/kept_plans.cpp)
 if(COLLIGO_SANITIZE)
   target_sources(test_threads PRIVATE threads/threads.cpp engine/checked.cpp tools/trace.cpp engine/requests.cpp
-                 engine/kept_plans.cpp engine/letters.cpp rules/forms.cpp)
+                 engine/letters.cpp rules/forms.cpp)
 endif()
 if(COLLIGO_SANITIZE MATCHES "address")
   target_sources(test_threads PRIVATE rules/overrides.cpp)
@@ -34,18 +34,19 @@ add_test(NAME exchange COMMAND test_exchange)
 # ones have of their own: their threads share what those of all algorithms do, which is enough for the thread sanitizer.
 # They take longer to run: g++ optimises them.
 set(programs test_algorithms)
-add_executable(test_algorithms algorithm/combined.cpp algorithm/recorded.cpp)
+add_executable(test_algorithms algorithm/combined.cpp)
 if(NOT COLLIGO_SANITIZE STREQUAL "thread")
   list(APPEND programs test_texts)
-  add_executable(test_texts words.cpp algorithm/hierarchical.cpp algorithm/levels.cpp core/each.cpp core/indices.cpp
-                 sums/batch.cpp sums/binned.cpp sums/exact.cpp sums/sequences.cpp sums/sparse.cpp)
+  add_executable(test_texts core/each.cpp core/indices.cpp sums/batch.cpp sums/binned.cpp sums/exact.cpp
+                 sums/sequences.cpp sums/sparse.cpp)
   add_test(NAME texts COMMAND test_texts)
 endif()
-if(NOT COLLIGO_SANITIZE)   # schedules as data: nothing for sanitizers to see
-  target_sources(test_algorithms PRIVATE algorithm/calls_page.cpp)
+if(NOT COLLIGO_SANITIZE OR COLLIGO_THOROUGH)   # schedules as data: little for sanitizers to see
+  target_sources(test_algorithms PRIVATE algorithm/recorded.cpp algorithm/calls_page.cpp)
   set_source_files_properties(algorithm/calls_page.cpp PROPERTIES COMPILE_DEFINITIONS
                               "COLLIGO_TEST_GUIDE=\"${PROJECT_SOURCE_DIR}/examples/guide\"")
-  target_sources(test_texts PRIVATE algorithm/cost.cpp rules/bits.cpp)
+  target_sources(test_texts PRIVATE words.cpp algorithm/cost.cpp algorithm/hierarchical.cpp algorithm/levels.cpp
+                 rules/bits.cpp)
 endif()
 foreach(program IN LISTS programs)
   target_compile_options(${program} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)

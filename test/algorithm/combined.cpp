@@ -9,6 +9,7 @@
 
 #include "../laws.hpp"
 #include "../most_ranks.hpp"
+#include "../thorough.hpp"
 #include "../whole_family.hpp"
 
 namespace {
@@ -34,8 +35,8 @@ bool same_bits_on_all_ranks(int p, std::size_t n, Tag tag) {
 }  // namespace
 
 TEST_CASE("every algorithm combines each rank's word exactly once, in order where it keeps order") {
-  for (int const p : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17, 32, 33}) {
-    if (p > COLLIGO_TEST_MOST_RANKS) break;
+  for (int const p : {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 17, 12, 16, 32, 33}) {
+    if (p > COLLIGO_TEST_MOST_RANKS || (p == 12 && !tested::is_thorough())) break;
     REQUIRE_NOTHROW(colligo::run_threads(p, [](colligo::thread_communicator& comm) {
       for (std::size_t const n : {0u, 1u, 2u, 7u, 64u})
         tested::for_each_algorithm([&]<class Tag>(Tag tag) {
@@ -47,7 +48,7 @@ TEST_CASE("every algorithm combines each rank's word exactly once, in order wher
 
 TEST_CASE("every algorithm combines each rank's word exactly once, whatever the value of a knob") {
   for (int const p : {1, 2, 3, 5, 8, 13, 31}) {
-    if (p > COLLIGO_TEST_MOST_RANKS) break;
+    if (p > std::min(COLLIGO_TEST_MOST_RANKS, tested::at_most(8, 31))) break;
     REQUIRE_NOTHROW(colligo::run_threads(p, [](colligo::thread_communicator& comm) {
       tested::for_each_algorithm([&]<class Tag>(Tag tag) {
         constexpr bool any_order = std::is_same_v<Tag, colligo::along_trees>;   // one value gives the order up
@@ -78,20 +79,22 @@ TEST_CASE("every algorithm is right on bytes, however large a knob is") {
             if (!small || Tag::knobs.size() > 1) names.push_back(name);
           }
   });
-  for (int const p : {1, 2, 3, 5})
+  for (int const p : {3, 5, 1, 2}) {
+    if (p == 1 && !tested::is_thorough()) break;
     REQUIRE_NOTHROW(colligo::run_threads(p, [&](colligo::thread_communicator& comm) {
       for (std::string const& name : names)
         for (std::size_t const n : {1u, 6u, 40u})
           for (char const* const over : {"", "@shared_memory"})
             whole_family(comm, colligo::named(name + over), name + over, n);
     }));
+  }
 }
 
 TEST_CASE("algorithms that promise the same bits on all ranks give them") {
   tested::for_each_text<colligo::collective::all_reduce>([]<class Tag>(Tag tag) {
     using policy = colligo::policy_t<colligo::collective::all_reduce, Tag, double, std::plus<>>;
     if constexpr (colligo::gives_same_bits<policy>())
-      for (int p = 1; p <= 17; ++p)
+      for (int p = 1; p <= 17; p += p < 9 ? 1 : tested::at_most(8, 1))
         for (std::size_t const n : {1u, 5u, 64u}) {
           INFO(Tag::name << ", p = " << p << ", n = " << n);
           CHECK(same_bits_on_all_ranks(p, n, tag));

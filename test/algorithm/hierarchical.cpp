@@ -12,6 +12,7 @@
 #include "../laws.hpp"
 #include "../recorded_ranks.hpp"
 #include "../shape/random_trees.hpp"
+#include "../thorough.hpp"
 
 #ifndef COLLIGO_TEST_MOST_RANKS
 #define COLLIGO_TEST_MOST_RANKS 33
@@ -107,7 +108,7 @@ int between_hosts(schedule const& s, std::vector<int> const& hosts) {
 }  // namespace
 
 TEST_CASE("compositions over hosts combine each rank's word exactly once, in order where they say so") {
-  for (int p = 1; p <= std::min(13, COLLIGO_TEST_MOST_RANKS); p += p < 7 ? 1 : 6)
+  for (int p = 1; p <= std::min(tested::at_most(6, 13), COLLIGO_TEST_MOST_RANKS); p += p < 7 ? 1 : 6)
     for (auto const& hosts : maps(p))
       REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
         for (std::size_t const n : {0u, 1u, 5u, 64u})
@@ -205,8 +206,8 @@ TEST_CASE("maps and trees that are made for other ranks are refused on all of th
                     Contains("is made for 3 ranks, but has 4 to run on"));
 }
 
-TEST_CASE("every tree over p = 1..5 ranks, and random ones, over threads") {
-  for (int p = 1; p <= 5; ++p) {
+TEST_CASE("every tree over few ranks, and random ones, over threads") {
+  for (int p = 1; p <= tested::at_most(4, 5); ++p) {
     std::vector<tree> all;
     for_each_tree(p, [&](tree const& t) { all.push_back(t); });
     REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
@@ -214,7 +215,7 @@ TEST_CASE("every tree over p = 1..5 ranks, and random ones, over threads") {
     }));
   }
   std::mt19937 random(4);
-  for (int p = 6; p <= COLLIGO_TEST_MOST_RANKS; p += 3) {
+  for (int p = 6; p <= COLLIGO_TEST_MOST_RANKS; p += tested::at_most(8, 3)) {
     tree const up = random_tree(p, random), down = random_tree(p, random);
     REQUIRE_NOTHROW(run_threads(p, [&](thread_communicator& comm) {
       words(comm, configured{up, down}, 7);

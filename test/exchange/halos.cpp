@@ -13,11 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "../most_ranks.hpp"
+
 using namespace colligo;
 
 namespace {
 
 constexpr int untouched = -7;
+constexpr int most_cells = COLLIGO_TEST_MOST_RANKS < 9 ? 8 : 24;   // of a grid
 
 /// A rank's part of an array whose element at x has the value of(x, time); calls f(i) for all i of its part and ghosts.
 template <std::size_t D>
@@ -141,7 +144,7 @@ std::string said_by(F f) {
 
 TEST_CASE("ghosts have the neighbours' elements, on every grid of one and two axes") {
   for (int const a : {1, 2, 3, 5, 8}) exchange_in_all_ways<1>({a});
-  for (int p = 1; p <= 24; ++p)
+  for (int p = 1; p <= most_cells; ++p)
     for (int a = 1; a <= p; ++a)
       if (p % a == 0) {
         if (p <= 6) exchange_in_all_ways<2>({a, p / a});
@@ -151,7 +154,7 @@ TEST_CASE("ghosts have the neighbours' elements, on every grid of one and two ax
 TEST_CASE("and of three axes") {
   for (auto const& ranks : {std::array{1, 1, 1}, std::array{2, 1, 2}, std::array{2, 2, 2}})
     exchange_in_all_ways<3>(ranks);
-  for (int p = 3; p <= 24; p += 3)
+  for (int p = 3; p <= most_cells; p += 3)
     for (int a = 1; a <= p; ++a)
       for (int b = 1; p % a == 0 && b <= p / a; ++b)
         if (p / a % b == 0)

@@ -21,14 +21,15 @@
 #include <colligo/transport/threads/thread_state.hpp>
 
 #include "../laws.hpp"
+#include "../thorough.hpp"
 #include "counted_host.hpp"
 
 #ifdef COLLIGO_TEST_MOST_RANKS   // sanitizers: what they look at does not depend on the algorithm
 #define COLLIGO_TEST_ALGORITHMS direct, recursive_doubling, circulant
-#define COLLIGO_TEST_CHUNKS 20'000
+#define COLLIGO_TEST_CHUNKS 4'000
 #else
 #define COLLIGO_TEST_MOST_RANKS 33
-#define COLLIGO_TEST_CHUNKS 30'000
+#define COLLIGO_TEST_CHUNKS tested::at_most(10'000, 30'000)
 #define COLLIGO_TEST_FAULTS   // of pages, which sanitizers take for errors
 #endif
 
@@ -195,8 +196,8 @@ constexpr std::size_t of_line_of_64 = detail::cache_line / 64;
 }  // namespace
 
 TEST_CASE("over shared memory every algorithm combines each rank's word exactly once, in order where it keeps order") {
-  for (int const p : {1, 2, 3, 4, 5, 8}) {
-    if (p > COLLIGO_TEST_MOST_RANKS) continue;
+  for (int const p : {1, 2, 3, 5, 4, 8}) {
+    if (p == 4 && !tested::is_thorough()) break;
     REQUIRE_NOTHROW(run_threads(p, [](thread_communicator& comm) {
       for (std::size_t const n : lengths()) over_memory_all(comm, n);
     }));
@@ -204,7 +205,7 @@ TEST_CASE("over shared memory every algorithm combines each rank's word exactly 
 }
 
 TEST_CASE("messages longer than a ring, and those read from their sender's memory") {
-  for (int p = 2; p <= (COLLIGO_TEST_MOST_RANKS < 9 ? 2 : 3); ++p)   // with sanitizers it takes minutes
+  for (int p = 2; p <= tested::at_most(2, 3); ++p)
     for (std::size_t const from : {std::size_t{4096}, detail::memory_limits::by_ring, detail::memory_limits::as_it_is})
       REQUIRE_NOTHROW(run_threads(p, [from](thread_communicator& comm) {
         static_cast<detail::thread_state&>(state_of<thread_communicator>::open(comm)).shared()->announce_from(from);
@@ -522,6 +523,7 @@ TEST_CASE("what automatic takes on hosts whose ranks have a core each stays in O
        {host_size{64, {4, 16}, 12}, {121, {4, 16}, 23}, {128, {4, 16}, 22}, {281, {72, 4}, 56}, {288, {72, 4}, 56}}) {
     counted::host host(static_cast<std::size_t>(p));
     counted::prepare_all(host, p, hierarchy::of_sizes(p, sizes));
+    if (p > 8 * COLLIGO_TEST_MOST_RANKS + 100) break;
     INFO(p << " ranks");
     double const counters = detail::line_is_found ? 1.1 : 1;   // lie twice as far apart
     CHECK(static_cast<double>(host.shared_bytes()) / (1 << 20) < mebibytes * counters * of_line_of_64);
@@ -760,7 +762,7 @@ struct variable {
 
 TEST_CASE("very many chunks, stored both ways in turn, are read as they were written") {
   constexpr std::size_t words = 128;
-  constexpr std::uint64_t chunks = COLLIGO_TEST_CHUNKS;
+  std::uint64_t const chunks = COLLIGO_TEST_CHUNKS;
   counted::host hosts(2);
   detail::shared_host &writer = hosts[0], &reader = hosts[1];
   constexpr std::uint64_t tag = 1 << 8;

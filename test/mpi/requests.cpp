@@ -24,6 +24,7 @@
 #include <colligo/table.hpp>
 
 #include "../engine/soak.hpp"
+#include "../thorough.hpp"
 
 namespace {
 
@@ -46,7 +47,7 @@ BOOST_AUTO_TEST_SUITE(requests)
 
 BOOST_AUTO_TEST_CASE(of_all_kinds_under_way_together_completed_in_any_order) {
   char const* const value = std::getenv("COLLIGO_TEST_SOAK");
-  int const rounds = value ? std::atoi(value) : 60;
+  int const rounds = value ? std::atoi(value) : tested::at_most(20, 60);
   auto const comm = duplicate();
   for (std::vector<std::string> const& ways :
        {std::vector<std::string>{"@messages"}, {"@shared_memory"}, {"@messages", "@shared_memory"}}) {
@@ -58,7 +59,7 @@ BOOST_AUTO_TEST_CASE(of_all_kinds_under_way_together_completed_in_any_order) {
 // No more than the library chooses, and each rank waits when it likes.
 BOOST_AUTO_TEST_CASE(of_all_kinds_as_the_environment_and_tables_choose) {
   char const* const value = std::getenv("COLLIGO_TEST_SOAK");
-  int const rounds = value ? std::atoi(value) : 30, p = boost::mpi::communicator().size();
+  int const rounds = value ? std::atoi(value) : tested::at_most(12, 30), p = boost::mpi::communicator().size();
   if (p < 2 || p > 5) return;
   auto const goes_on = [&](boost::mpi::communicator const& comm, char const* chosen_by) {
     unsigned const seed = 99u + static_cast<unsigned>(p);
