@@ -60,32 +60,17 @@ foreach(name overlap overlap_never_tested overlap_progress_thread)
   set_tests_properties(benchmark_${name} PROPERTIES PASS_REGULAR_EXPRESSION
     "\n +4096  (automatic|ring) +[0-9. ]+\n +4096  mpi +[0-9. ]+\n")
 endforeach()
-add_test(NAME benchmark_bounds COMMAND bounds --ranks 33)
-set_tests_properties(benchmark_bounds PROPERTIES LABELS benchmark)
-add_test(NAME benchmark_bounds_wide COMMAND bounds --wide --ranks 32)
-set_tests_properties(benchmark_bounds_wide PROPERTIES LABELS benchmark)
-add_test(NAME benchmark_scale COMMAND scale --ranks 1000 --check)
-set_tests_properties(benchmark_scale PROPERTIES LABELS benchmark)
-add_test(NAME benchmark_prices_refuses COMMAND prices --algorithms circle)
-set_tests_properties(benchmark_prices_refuses PROPERTIES LABELS benchmark
-  PASS_REGULAR_EXPRESSION "prices: no all_reduce is named circle")
 # Simulated times against the closed formulas, and the papers' figures in small. Both run the build, so one at a time.
 set(builds LABELS benchmark RESOURCE_LOCK build PROCESSORS 2 TIMEOUT 900 ENVIRONMENT "COLLIGO_BUILD=${CMAKE_BINARY_DIR}")
 add_test(NAME benchmark_simulate_help COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/model/simulate --ranks 2 --help)   # builds nothing
 set_tests_properties(benchmark_simulate_help PROPERTIES LABELS benchmark
   ENVIRONMENT "COLLIGO_BUILD=/dev/null" PASS_REGULAR_EXPRESSION "\n  benchmarks/model/simulate .--platform.*--keep-eager leaves")
-add_test(NAME benchmark_simulate_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/model/simulate
-  --check $<IF:$<BOOL:${COLLIGO_THOROUGH}>,16,8>)
+add_test(NAME benchmark_simulate_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/model/simulate --check 16)
 set_tests_properties(benchmark_simulate_check PROPERTIES ${builds} FIXTURES_SETUP benchmark_smpi)
-if(COLLIGO_THOROUGH)
-  add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plot/figures.py all --quick --again
-    --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
-  set_tests_properties(benchmark_figures PROPERTIES ${builds} FIXTURES_REQUIRED benchmark_smpi
-    FAIL_REGULAR_EXPRESSION "skipped")
-endif()
-# Every number of the gallery's text is what the files beside it give.
-add_test(NAME benchmark_gallery COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plot/write.py --check)
-set_tests_properties(benchmark_gallery PROPERTIES LABELS benchmark)
+add_test(NAME benchmark_figures COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/plot/figures.py all --quick --again
+  --out ${CMAKE_CURRENT_BINARY_DIR}/gallery)
+set_tests_properties(benchmark_figures PROPERTIES ${builds} FIXTURES_REQUIRED benchmark_smpi
+  FAIL_REGULAR_EXPRESSION "skipped")
 add_test(NAME benchmark_combine COMMAND combine --benchmark_min_time=0.001)
 set_tests_properties(benchmark_combine PROPERTIES LABELS benchmark)
 
@@ -172,7 +157,6 @@ add_refusal(mode "known are: blocking, nonblocking, persistent" --mode turbo)
 add_refusal(boost_mode "known here are: all or mpi,automatic" --mode persistent --algorithms boost_mpi)
 
 # What the library costs whoever compiles it: that it is measured, not how much it is.
-find_program(COLLIGO_PYTHON python3 REQUIRED)
 set(compile ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/bench/compile.py)
 add_test(NAME benchmark_compile COMMAND ${compile} --quick --compilers ${CMAKE_CXX_COMPILER}
   --csv ${CMAKE_CURRENT_BINARY_DIR}/compile.csv)
@@ -184,14 +168,8 @@ set_tests_properties(benchmark_compile_explains PROPERTIES
 set_tests_properties(benchmark_compile benchmark_compile_refuses benchmark_compile_explains PROPERTIES
   LABELS benchmark)
 
-# What is measured on a machine, and the library's own table, which is derived from such measurements.
-add_test(NAME benchmark_machines COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/machines/derive.py
-  --check ${PROJECT_SOURCE_DIR}/include/colligo/rules/shared_memory_table.hpp)
+# A table for a machine, from measurements there.
 add_test(NAME benchmark_tune COMMAND ${CMAKE_COMMAND} -DPYTHON=${COLLIGO_PYTHON} "-DRUN=${COLLIGO_MPIRUN}"
   -DCOMPARE=$<TARGET_FILE:compare> -DPROGRAMS=${CMAKE_CURRENT_SOURCE_DIR}/bench
   -DOUT=${CMAKE_CURRENT_BINARY_DIR}/tuned -P ${CMAKE_CURRENT_SOURCE_DIR}/bench/tune.cmake)
-add_test(NAME benchmark_many_cores COMMAND ${COLLIGO_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/model/many_cores/many_cores.py --check
-  --prices $<TARGET_FILE:prices>
-  --csv ${CMAKE_CURRENT_BINARY_DIR}/many_cores.csv --svg ${CMAKE_CURRENT_BINARY_DIR}/many_cores.svg)
-set_tests_properties(benchmark_machines benchmark_tune benchmark_many_cores PROPERTIES LABELS benchmark)
-set_tests_properties(benchmark_tune PROPERTIES PROCESSORS 3)
+set_tests_properties(benchmark_tune PROPERTIES LABELS benchmark PROCESSORS 3)
