@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <deque>
 #include <ranges>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -354,6 +355,44 @@ TEST_CASE("blocks at displacements, in all ways") {
     }
     return wrong;
   });
+}
+
+// Its copies throw on demand, as those of elements with memory of their own may.
+struct fragile {
+  static inline thread_local bool throws = false;
+  int value = 0;
+  fragile() = default;
+  fragile(fragile const& other) { *this = other; }
+  fragile& operator=(fragile const& other) {
+    if (throws) throw std::runtime_error("this copy throws");
+    value = other.value;
+    return *this;
+  }
+};
+
+TEST_CASE("a start whose packing throws fails on all ranks, and the next one is right") {
+  std::atomic<int> threw = 0, told = 0, wrong = 0;
+  run_threads(3, [&](thread_communicator& comm) {
+    std::vector<fragile> in(8), out(12);
+    for (auto& x : in) x.value = comm.rank();
+    auto again = all_gather_init(comm, strided(in.data(), 4, 2), out);
+    for (int time = 0; time < 3; ++time) {
+      try {
+        fragile::throws = time == 1 && comm.rank() == 1;
+        again.start();
+        again.wait();
+        for (int i = 0; i < 12; ++i) wrong += out[static_cast<std::size_t>(i)].value != i / 4;
+      } catch (failed_elsewhere const& e) {
+        told += comm.rank() != 1 && std::string(e.what()).ends_with("rank 1 has abandoned the call: this copy throws");
+      } catch (std::runtime_error const& e) {
+        threw += comm.rank() == 1 && e.what() == std::string("this copy throws");
+      }
+      fragile::throws = false;
+    }
+  });
+  CHECK(threw == 1);
+  CHECK(told == 2);
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("a rank's views that can not be are refused on all ranks") {

@@ -163,7 +163,14 @@ COLLIGO_BODY void running::start() {
   if (active_)
     throw error(where(state_, call_.what) + "this request is active: wait for it before it is started again");
   all_.refuse_inside(state_);
-  if (owned_) owned_->begin();
+  if (owned_) {
+    try {
+      owned_->begin();
+    } catch (...) {   // what packs elements copies them: the others wait for this rank
+      state_.refuse(handled_reason());
+      throw;
+    }
+  }
   all_.add(*this, ++state_.calls);
 }
 COLLIGO_BODY void running::start_as(std::uint32_t number) { all_.add(*this, number); }
