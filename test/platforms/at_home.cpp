@@ -4,6 +4,7 @@
 #include <colligo/all_gather.hpp>
 #include <colligo/all_reduce.hpp>
 #include <colligo/barrier.hpp>
+#include <colligo/broadcast.hpp>
 #include <colligo/record.hpp>
 #include <colligo/tools/draw.hpp>
 #include <colligo/transport/threads/threads.hpp>
@@ -44,6 +45,24 @@ void sums(int p, std::size_t n, char const* by) {
     right[static_cast<std::size_t>(comm.rank())] = all;
   });
   for (int const one : right) check(one == 1, by ? by : "the rules' choice", p);
+}
+
+// Vectors that their receivers read where they are, by addresses that other ranks have told.
+void in_place(int p) {
+  if (setenv("COLLIGO_READ_MEMORY", "2k", 1) != 0) return;
+  sums(p, 20000, nullptr);
+  std::vector<int> right(static_cast<std::size_t>(p));
+  colligo::run_threads(p, [&](colligo::thread_communicator& comm) {
+    std::vector<int> const mine(5000, comm.rank());
+    std::vector<int> of_last = mine, all(mine.size() * static_cast<std::size_t>(p));
+    colligo::broadcast(comm, of_last, p - 1);
+    colligo::all_gather(comm, mine, all);
+    bool is_right = of_last == std::vector<int>(mine.size(), p - 1);
+    for (std::size_t i = 0; i < all.size(); ++i) is_right &= all[i] == static_cast<int>(i / mine.size());
+    right[static_cast<std::size_t>(comm.rank())] = is_right;
+  });
+  for (int const one : right) check(one == 1, "what is read in place", p);
+  unsetenv("COLLIGO_READ_MEMORY");
 }
 
 void words(int p) {
@@ -124,11 +143,15 @@ int main() {
       for (char const* const by : {"ring", "recursive_doubling", "halving_doubling", "binary_tree"}) sums(p, n, by);
     }
     words(p);
-    auto const schedule = colligo::record(colligo::named("halving_doubling"), colligo::collective::all_reduce, p, 64);
+    in_place(p);
+    auto const schedule = colligo::record(colligo::halving_doubling{}, colligo::collective::all_reduce, p, 64);
     check(schedule.size() == p && (p == 1 || price(schedule, colligo::typical) > 0), "a price", p);
   }
   if (setenv("COLLIGO_ALL_REDUCE", "circulant", 1) == 0) sums(4, 10, nullptr);
   lines();
+  // HWASan and MTE keep a tag in the highest byte of an address.
+  auto const tag = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(std::vector<int>(1).data()) >> 56);
+  std::puts(tag ? "tagged addresses" : "addresses without tags");
   std::printf("lines of %zu bytes\n", colligo::detail::cache_line_of_machine());
   if (wrong == 0) std::printf("at home %016" PRIx64 "\n", exact_numbers::digest());
   return wrong != 0;

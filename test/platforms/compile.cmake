@@ -3,8 +3,9 @@
 # unit that SOURCE imports.
 if(PROGRAM)
   if(MODULE)
+    list(APPEND FLAGS -Wno-unused-command-line-argument)   # libraries, where nothing is linked
     execute_process(COMMAND ${COMPILER} ${FLAGS} --precompile ${MODULE} -o ${PROGRAM}.pcm COMMAND_ERROR_IS_FATAL ANY)
-    list(APPEND FLAGS -fmodule-file=colligo=${PROGRAM}.pcm ${PROGRAM}.pcm -Wno-unused-command-line-argument)
+    list(APPEND FLAGS -fmodule-file=colligo=${PROGRAM}.pcm ${PROGRAM}.pcm)
   endif()
   execute_process(COMMAND ${COMPILER} ${FLAGS} ${SOURCE} -o ${PROGRAM} COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND ${EMULATOR} ${PROGRAM} COMMAND_ERROR_IS_FATAL ANY)
