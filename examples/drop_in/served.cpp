@@ -5,9 +5,11 @@
 
 #include "settings.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 
 namespace drop_in {
 namespace {
@@ -34,12 +36,12 @@ int answer(MPI_Comm comm, int error_class, char const* text) {
   PMPI_Comm_call_errhandler(comm, error_class);
   return error_class;
 }
-/// f(communicator), whose exceptions become errors of MPI.
+/// f(), whose exceptions become errors of MPI.
 template <class F>
 int serve(collective what, MPI_Comm comm, F f) {
   is_served(what);
   try {
-    f(mpi_communicator(comm));
+    f();
     return MPI_SUCCESS;
   } catch (colligo::stalled const& e) {
     std::fprintf(stderr, "%s\n", e.what());
@@ -60,42 +62,70 @@ int serve(collective what, MPI_Comm comm, F f) {
   }
 }
 
-/// A communicator that calls are served on.
-struct group {
-  int rank = 0, p = 0;
-};
-bool accepts(collective what, MPI_Comm comm, group& group) {
-  if (reason const why = settings::reason_for(what); why != reason::none) return pass_on(what, why);
-  if (comm == MPI_COMM_NULL) return pass_on(what, reason::no_communicator);
-  int is_inter = 0;
+/// How many of the communicators below have been freed: a handle may come again then.
+std::atomic<unsigned> freed{0};
+int count_freed(MPI_Comm, int, void*, void*) {
+  freed.fetch_add(1, std::memory_order_release);
+  return MPI_SUCCESS;
+}
+/// Has MPI tell when a communicator is freed, by whatever call and in whatever language.
+bool watch(MPI_Comm comm) {
+  static int const key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &count_freed, &made, nullptr) == MPI_SUCCESS
+               ? made
+               : MPI_KEYVAL_INVALID;
+  }();
+  if (key == MPI_KEYVAL_INVALID) return false;
+  void* value = nullptr;
+  int is_watched = 0;
+  if (PMPI_Comm_get_attr(comm, key, &value, &is_watched) != MPI_SUCCESS) return false;
+  return is_watched || PMPI_Comm_set_attr(comm, key, nullptr) == MPI_SUCCESS;
+}
+
+/// The communicator of a call that can be served; empty if it is passed on. A thread keeps its latest ones: what MPI is
+/// asked here takes as long as a short call.
+std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
+  if (reason const why = settings::reason_for(what); why != reason::none) return pass_on(what, why), std::nullopt;
+  if (comm == MPI_COMM_NULL) return pass_on(what, reason::no_communicator), std::nullopt;
+
+  static thread_local std::array<std::optional<mpi_communicator>, 4> latest{};
+  static thread_local unsigned next = 0, freed_before = 0;
+  unsigned const freed_now = freed.load(std::memory_order_acquire);
+  if (freed_now != freed_before) latest = {}, freed_before = freed_now;
+  for (auto const& kept : latest)
+    if (kept && *kept == comm) return kept;
+
+  int is_inter = 0, p = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
-  if (is_inter) return pass_on(what, reason::intercommunicator);
-  PMPI_Comm_size(comm, &group.p);
-  if (group.p == 1) return pass_on(what, reason::one_rank);
-  PMPI_Comm_rank(comm, &group.rank);
+  if (is_inter) return pass_on(what, reason::intercommunicator), std::nullopt;
+  PMPI_Comm_size(comm, &p);
+  if (p == 1) return pass_on(what, reason::one_rank), std::nullopt;
   // What opening fails with, it fails with on all ranks.
   try {
-    colligo::prepare(mpi_communicator(comm));
+    mpi_communicator const group(comm);
+    colligo::prepare(group);
+    if (watch(comm)) latest[next++ % latest.size()] = group;
+    return group;
   } catch (...) {
-    return pass_on(what, reason::no_state);
+    return pass_on(what, reason::no_state), std::nullopt;
   }
-  return true;
 }
 
 /// Calls that combine n elements, of which this rank gets `results`: run(calls, in, out, element).
 template <class Run>
 int combining(collective what, void const* in, void* out, std::ptrdiff_t n, std::ptrdiff_t results, MPI_Datatype type,
-              MPI_Op op, MPI_Comm comm, Run run) {
+              MPI_Op op, mpi_communicator const& group, Run run) {
   if (n < 0 || type == MPI_DATATYPE_NULL) return pass_on(what, reason::arguments), not_served;
   auto const by = reduction::of(type, op);
   if (!by) return pass_on(what, reason::operation), not_served;
-  return serve(what, comm, [&](mpi_communicator const& over) {
+  return serve(what, group, [&] {
     bool const is_in_place = in == MPI_IN_PLACE || (in == out && results != 0);
     if (by->is_plain()) {
-      run(byte_calls(over), is_in_place ? colligo::in_place_bytes : in, out, by->element());
+      run(byte_calls(group), is_in_place ? colligo::in_place_bytes : in, out, by->element());
     } else {
       memory const from = by->read(is_in_place ? out : in, n), to = by->room(std::max<std::ptrdiff_t>(1, results));
-      run(byte_calls(over), from.get(), to.get(), by->element());
+      run(byte_calls(group), from.get(), to.get(), by->element());
       if (results != 0) by->write(to.get(), results, out);
     }
   });
@@ -104,219 +134,219 @@ int combining(collective what, void const* in, void* out, std::ptrdiff_t n, std:
 }  // namespace
 
 int all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::all_reduce, comm, group)) return not_served;
-  return combining(collective::all_reduce, in, out, n, n, type, op, comm,
+  auto const group = accepted(collective::all_reduce, comm);
+  if (!group) return not_served;
+  return combining(collective::all_reduce, in, out, n, n, type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.all_reduce(from, to, n, element);
                    });
 }
 int reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::reduce, comm, group)) return not_served;
-  if (root < 0 || root >= group.p) return pass_on(collective::reduce, reason::arguments), not_served;
-  return combining(collective::reduce, in, out, n, group.rank == root ? n : 0, type, op, comm,
+  auto const group = accepted(collective::reduce, comm);
+  if (!group) return not_served;
+  if (root < 0 || root >= group->size()) return pass_on(collective::reduce, reason::arguments), not_served;
+  return combining(collective::reduce, in, out, n, group->rank() == root ? n : 0, type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce(from, to, n, element, root);
                    });
 }
 int scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::scan, comm, group)) return not_served;
-  return combining(collective::scan, in, out, n, n, type, op, comm,
+  auto const group = accepted(collective::scan, comm);
+  if (!group) return not_served;
+  return combining(collective::scan, in, out, n, n, type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.scan(from, to, n, element);
                    });
 }
 int exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::exclusive_scan, comm, group)) return not_served;
-  return combining(collective::exclusive_scan, in, out, n, group.rank == 0 ? 0 : n, type, op, comm,
+  auto const group = accepted(collective::exclusive_scan, comm);
+  if (!group) return not_served;
+  return combining(collective::exclusive_scan, in, out, n, group->rank() == 0 ? 0 : n, type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.exclusive_scan(from, to, n, element);
                    });
 }
 int reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::reduce_scatter, comm, group)) return not_served;
-  if (!are_good(counts, group.p)) return pass_on(collective::reduce_scatter, reason::arguments), not_served;
+  auto const group = accepted(collective::reduce_scatter, comm);
+  if (!group) return not_served;
+  if (!are_good(counts, group->size())) return pass_on(collective::reduce_scatter, reason::arguments), not_served;
   std::vector<std::ptrdiff_t> shares;
   std::ptrdiff_t n = 0;
-  for (int i = 0; i < group.p; ++i) n += shares.emplace_back(counts[i]);
-  return combining(collective::reduce_scatter, in, out, n, counts[group.rank], type, op, comm,
+  for (int i = 0; i < group->size(); ++i) n += shares.emplace_back(counts[i]);
+  return combining(collective::reduce_scatter, in, out, n, counts[group->rank()], type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce_scatter(from, to, shares, element);
                    });
 }
 int reduce_scatter_block(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::reduce_scatter_block, comm, group)) return not_served;
-  return combining(collective::reduce_scatter_block, in, out, n * group.p, n, type, op, comm,
+  auto const group = accepted(collective::reduce_scatter_block, comm);
+  if (!group) return not_served;
+  return combining(collective::reduce_scatter_block, in, out, n * group->size(), n, type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce_scatter_block(from, to, n, element);
                    });
 }
 
 int barrier(MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::barrier, comm, group)) return not_served;
-  return serve(collective::barrier, comm, [&](mpi_communicator const& over) { byte_calls(over).barrier(); });
+  auto const group = accepted(collective::barrier, comm);
+  if (!group) return not_served;
+  return serve(collective::barrier, *group, [&] { byte_calls(*group).barrier(); });
 }
 int broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::broadcast, comm, group)) return not_served;
-  if (!is_good(n, type) || root < 0 || root >= group.p)
+  auto const group = accepted(collective::broadcast, comm);
+  if (!group) return not_served;
+  if (!is_good(n, type) || root < 0 || root >= group->size())
     return pass_on(collective::broadcast, reason::arguments), not_served;
-  return serve(collective::broadcast, comm, [&](mpi_communicator const& over) {
-    moved_vector all(both, n, type, group.rank == root);
-    byte_calls(over).broadcast(all.bytes(), all.size(), plain_bytes(), root);
-    if (group.rank != root) all.write();
+  return serve(collective::broadcast, *group, [&] {
+    moved_vector all(both, n, type, group->rank() == root);
+    byte_calls(*group).broadcast(all.bytes(), all.size(), plain_bytes(), root);
+    if (group->rank() != root) all.write();
   });
 }
 
 int all_gather(vector in, vector out, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::all_gather, comm, group)) return not_served;
+  auto const group = accepted(collective::all_gather, comm);
+  if (!group) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
   if (!is_good(out.count, out.type) || (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::all_gather, reason::arguments), not_served;
-  return serve(collective::all_gather, comm, [&](mpi_communicator const& over) {
-    moved_vector all(out.at, out.count * group.p, out.type, is_in_place);
-    std::ptrdiff_t const n = all.size() / group.p;
+  return serve(collective::all_gather, *group, [&] {
+    moved_vector all(out.at, out.count * group->size(), out.type, is_in_place);
+    std::ptrdiff_t const n = all.size() / group->size();
     if (is_in_place) {
-      byte_calls(over).all_gather(colligo::in_place_bytes, all.bytes(), n, plain_bytes());
+      byte_calls(*group).all_gather(colligo::in_place_bytes, all.bytes(), n, plain_bytes());
     } else {
       moved_vector const own(in.at, in.count, in.type, true);
-      byte_calls(over).all_gather(own.bytes(), all.bytes(), n, plain_bytes());
+      byte_calls(*group).all_gather(own.bytes(), all.bytes(), n, plain_bytes());
     }
     all.write();
   });
 }
 int all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::all_gatherv, comm, group)) return not_served;
+  auto const group = accepted(collective::all_gatherv, comm);
+  if (!group) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
-  if (!are_good(out.counts, group.p) || !out.displacements || out.type == MPI_DATATYPE_NULL ||
+  if (!are_good(out.counts, group->size()) || !out.displacements || out.type == MPI_DATATYPE_NULL ||
       (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::all_gatherv, reason::arguments), not_served;
-  return serve(collective::all_gatherv, comm, [&](mpi_communicator const& over) {
-    moved_blocks all(out, group.p, is_in_place);
+  return serve(collective::all_gatherv, *group, [&] {
+    moved_blocks all(out, group->size(), is_in_place);
     if (is_in_place) {
-      byte_calls(over).all_gatherv(colligo::in_place_bytes, all.bytes(), all.places(), plain_bytes());
+      byte_calls(*group).all_gatherv(colligo::in_place_bytes, all.bytes(), all.places(), plain_bytes());
     } else {
       moved_vector const own(in.at, in.count, in.type, true);
-      byte_calls(over).all_gatherv(own.bytes(), all.bytes(), all.places(), plain_bytes());
+      byte_calls(*group).all_gatherv(own.bytes(), all.bytes(), all.places(), plain_bytes());
     }
     all.write();
   });
 }
 int gather(vector in, vector out, int root, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::gather, comm, group)) return not_served;
-  bool const is_root = group.rank == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
-  if (root < 0 || root >= group.p || (is_root && !is_good(out.count, out.type)) ||
+  auto const group = accepted(collective::gather, comm);
+  if (!group) return not_served;
+  bool const is_root = group->rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
+  if (root < 0 || root >= group->size() || (is_root && !is_good(out.count, out.type)) ||
       (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::gather, reason::arguments), not_served;
-  return serve(collective::gather, comm, [&](mpi_communicator const& over) {
+  return serve(collective::gather, *group, [&] {
     std::optional<moved_vector> own, all;
     if (!is_in_place) own.emplace(in.at, in.count, in.type, true);
-    if (is_root) all.emplace(out.at, out.count * group.p, out.type, is_in_place);
-    std::ptrdiff_t const n = is_root ? all->size() / group.p : own->size();
-    byte_calls(over).gather(is_in_place ? colligo::in_place_bytes : own->bytes(), is_root ? all->bytes() : nullptr, n,
+    if (is_root) all.emplace(out.at, out.count * group->size(), out.type, is_in_place);
+    std::ptrdiff_t const n = is_root ? all->size() / group->size() : own->size();
+    byte_calls(*group).gather(is_in_place ? colligo::in_place_bytes : own->bytes(), is_root ? all->bytes() : nullptr, n,
                             plain_bytes(), root);
     if (is_root) all->write();
   });
 }
 int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::gatherv, comm, group)) return not_served;
-  bool const is_root = group.rank == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
-  if (root < 0 || root >= group.p ||
-      (is_root && (!are_good(out.counts, group.p) || !out.displacements ||
+  auto const group = accepted(collective::gatherv, comm);
+  if (!group) return not_served;
+  bool const is_root = group->rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
+  if (root < 0 || root >= group->size() ||
+      (is_root && (!are_good(out.counts, group->size()) || !out.displacements ||
                    out.type == MPI_DATATYPE_NULL)) ||
       (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::gatherv, reason::arguments), not_served;
-  return serve(collective::gatherv, comm, [&](mpi_communicator const& over) {
+  return serve(collective::gatherv, *group, [&] {
     std::optional<moved_vector> own;
     std::optional<moved_blocks> all;
     if (!is_in_place) own.emplace(in.at, in.count, in.type, true);
-    if (is_root) all.emplace(out, group.p, is_in_place);
-    byte_calls(over).gatherv(is_in_place ? colligo::in_place_bytes : own->bytes(),
+    if (is_root) all.emplace(out, group->size(), is_in_place);
+    byte_calls(*group).gatherv(is_in_place ? colligo::in_place_bytes : own->bytes(),
                              is_in_place ? all->size_of(root) : own->size(), is_root ? all->bytes() : nullptr,
                              is_root ? all->places() : colligo::block_places{}, plain_bytes(), root);
     if (is_root) all->write();
   });
 }
 int scatter(vector in, vector out, int root, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::scatter, comm, group)) return not_served;
-  bool const is_root = group.rank == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
-  if (root < 0 || root >= group.p || (is_root && !is_good(in.count, in.type)) ||
+  auto const group = accepted(collective::scatter, comm);
+  if (!group) return not_served;
+  bool const is_root = group->rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
+  if (root < 0 || root >= group->size() || (is_root && !is_good(in.count, in.type)) ||
       (!is_in_place && !is_good(out.count, out.type)))
     return pass_on(collective::scatter, reason::arguments), not_served;
-  return serve(collective::scatter, comm, [&](mpi_communicator const& over) {
+  return serve(collective::scatter, *group, [&] {
     std::optional<moved_vector> own, all;
     if (!is_in_place) own.emplace(out.at, out.count, out.type, false);
-    if (is_root) all.emplace(in.at, in.count * group.p, in.type, true);
-    std::ptrdiff_t const n = is_root ? all->size() / group.p : own->size();
-    byte_calls(over).scatter(is_root ? all->bytes() : nullptr,
+    if (is_root) all.emplace(in.at, in.count * group->size(), in.type, true);
+    std::ptrdiff_t const n = is_root ? all->size() / group->size() : own->size();
+    byte_calls(*group).scatter(is_root ? all->bytes() : nullptr,
                              is_in_place ? colligo::in_place_bytes : own->bytes(), n, plain_bytes(), root);
     if (!is_in_place) own->write();
   });
 }
 int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::scatterv, comm, group)) return not_served;
-  bool const is_root = group.rank == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
-  if (root < 0 || root >= group.p ||
-      (is_root && (!are_good(in.counts, group.p) || !in.displacements || in.type == MPI_DATATYPE_NULL)) ||
+  auto const group = accepted(collective::scatterv, comm);
+  if (!group) return not_served;
+  bool const is_root = group->rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
+  if (root < 0 || root >= group->size() ||
+      (is_root && (!are_good(in.counts, group->size()) || !in.displacements || in.type == MPI_DATATYPE_NULL)) ||
       (!is_in_place && !is_good(out.count, out.type)))
     return pass_on(collective::scatterv, reason::arguments), not_served;
-  return serve(collective::scatterv, comm, [&](mpi_communicator const& over) {
+  return serve(collective::scatterv, *group, [&] {
     std::optional<moved_vector> own;
     std::optional<moved_blocks> all;
     if (!is_in_place) own.emplace(out.at, out.count, out.type, false);
-    if (is_root) all.emplace(in, group.p, true);
-    byte_calls(over).scatterv(is_root ? all->bytes() : nullptr, is_root ? all->places() : colligo::block_places{},
+    if (is_root) all.emplace(in, group->size(), true);
+    byte_calls(*group).scatterv(is_root ? all->bytes() : nullptr, is_root ? all->places() : colligo::block_places{},
                               is_in_place ? colligo::in_place_bytes : own->bytes(),
                               is_in_place ? all->size_of(root) : own->size(), plain_bytes(), root);
     if (!is_in_place) own->write();
   });
 }
 int all_to_all(vector in, vector out, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::all_to_all, comm, group)) return not_served;
+  auto const group = accepted(collective::all_to_all, comm);
+  if (!group) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
   if (!is_good(out.count, out.type) || (!is_in_place && !is_good(in.count, in.type)))
     return pass_on(collective::all_to_all, reason::arguments), not_served;
-  return serve(collective::all_to_all, comm, [&](mpi_communicator const& over) {
-    moved_vector got(out.at, out.count * group.p, out.type, is_in_place);
-    std::ptrdiff_t const n = got.size() / group.p;
+  return serve(collective::all_to_all, *group, [&] {
+    moved_vector got(out.at, out.count * group->size(), out.type, is_in_place);
+    std::ptrdiff_t const n = got.size() / group->size();
     if (is_in_place) {
-      byte_calls(over).all_to_all(colligo::in_place_bytes, got.bytes(), n, plain_bytes());
+      byte_calls(*group).all_to_all(colligo::in_place_bytes, got.bytes(), n, plain_bytes());
     } else {
-      moved_vector const sent(in.at, in.count * group.p, in.type, true);
-      byte_calls(over).all_to_all(sent.bytes(), got.bytes(), n, plain_bytes());
+      moved_vector const sent(in.at, in.count * group->size(), in.type, true);
+      byte_calls(*group).all_to_all(sent.bytes(), got.bytes(), n, plain_bytes());
     }
     got.write();
   });
 }
 int all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm) {
-  group group;
-  if (!accepts(collective::all_to_all_v, comm, group)) return not_served;
+  auto const group = accepted(collective::all_to_all_v, comm);
+  if (!group) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
   auto const is_bad = [&](vector_of_blocks const& v) {
-    return !are_good(v.counts, group.p) || !v.displacements || v.type == MPI_DATATYPE_NULL;
+    return !are_good(v.counts, group->size()) || !v.displacements || v.type == MPI_DATATYPE_NULL;
   };
   if (is_bad(out) || (!is_in_place && is_bad(in)))
     return pass_on(collective::all_to_all_v, reason::arguments), not_served;
-  return serve(collective::all_to_all_v, comm, [&](mpi_communicator const& over) {
-    moved_blocks got(out, group.p, is_in_place);
+  return serve(collective::all_to_all_v, *group, [&] {
+    moved_blocks got(out, group->size(), is_in_place);
     if (is_in_place) {
-      byte_calls(over).all_to_all_v(colligo::in_place_bytes, {}, got.bytes(), got.places(), plain_bytes());
+      byte_calls(*group).all_to_all_v(colligo::in_place_bytes, {}, got.bytes(), got.places(), plain_bytes());
     } else {
-      moved_blocks const sent(in, group.p, true);
-      byte_calls(over).all_to_all_v(sent.bytes(), sent.places(), got.bytes(), got.places(), plain_bytes());
+      moved_blocks const sent(in, group->size(), true);
+      byte_calls(*group).all_to_all_v(sent.bytes(), sent.places(), got.bytes(), got.places(), plain_bytes());
     }
     got.write();
   });
