@@ -145,16 +145,17 @@ class moved_blocks {
   memory packed_;
 };
 
-/// An operation on a type, and how vectors of it lie where it combines them: in slots. In a slot the element's own
+/// The element of an operation that MPI has on the type; empty if MPI has none.
+std::optional<colligo::registered_element> built_in(MPI_Datatype type, MPI_Op op);
+
+/// An operation of the program's on a type, and how vectors of it lie where it combines them: in slots. In a slot the element's own
 /// address, which MPI's functions are given, is `shift` bytes before it.
 class reduction {
  public:
-  /// Empty if MPI defines no such operation, or it is not for this call.
+  /// Empty if it is none of the program's, or MPI defines no such operation.
   static std::optional<reduction> of(MPI_Datatype type, MPI_Op op);
 
-  colligo::registered_element element() const {
-    return is_known_ ? *element_ : element_->with_context(const_cast<reduction*>(this));
-  }
+  colligo::registered_element element() const { return element_->with_context(const_cast<reduction*>(this)); }
   bool is_plain() const { return is_plain_; }
   /// Elements of the program's, in slots.
   memory read(void const* from, std::ptrdiff_t n) const;
@@ -170,7 +171,7 @@ class reduction {
   MPI_Op op_;
   layout layout_;
   std::ptrdiff_t slot_ = 0, shift_ = 0;
-  bool is_known_ = false, is_plain_ = true, at_once_ = true, commutes_ = true;
+  bool is_plain_ = true, at_once_ = true, commutes_ = true;
 };
 
 }  // namespace drop_in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A program's calls of MPI collectives, served by this library: what entries.cpp and fortran.cpp, which have MPI's
-// names, call. Counts are numbers of elements of the types beside them.
+// A program's calls of MPI collectives, served by this library: what entries.cpp, which has MPI's names,
+// calls. Counts are numbers of elements of the types beside them.
 #pragma once
 
 #include <mpi.h>
@@ -65,19 +65,27 @@ int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm);
 int all_to_all(vector in, vector out, MPI_Comm comm);
 int all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm);
 
-/// After MPI_Init: whether this library fits the program's MPI, and all ranks have the same settings. Collective.
-void begin();
+/// After MPI_Init, if that has succeeded: whether this library fits the program's MPI, and all ranks have the same
+/// settings. Collective. Returns the code.
+int begin(int code);
 /// Before MPI_Finalize: the report. Collective.
 void end();
 
-/// The time of a call, if a report is wanted.
+/// A report is wanted.
+inline bool reports = false;
+/// The time of a call, for the report.
 class timed_call {
  public:
-  timed_call();
-  ~timed_call();
+  timed_call() {
+    if (reports) begun_ = PMPI_Wtime();
+  }
+  ~timed_call() {
+    if (reports) count();
+  }
 
  private:
-  double begun_;
+  void count() const;
+  double begun_ = 0;
 };
 
 }  // namespace drop_in
@@ -86,4 +94,9 @@ class timed_call {
 #define SERVED(call, ...)                                \
   drop_in::timed_call const timed_call;                  \
   int const code = drop_in::__VA_ARGS__;                 \
-  return code != drop_in::not_served ? code : P##call
+  return code != drop_in::not_served ? code : next_##call
+/// The same of a call that makes a request. All of them are passed on.
+#define NOT_SERVED(what, call)                           \
+  drop_in::timed_call const timed_call;                  \
+  drop_in::pass_on_request(colligo::collective::what);   \
+  return next_##call

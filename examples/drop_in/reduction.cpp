@@ -76,26 +76,26 @@ std::optional<known_functor> functor_of(MPI_Op op) {
 
 }  // namespace
 
-std::optional<reduction> reduction::of(MPI_Datatype type, MPI_Op op) {
-  struct kept { MPI_Datatype type; MPI_Op op; std::optional<reduction> known; };
-  static thread_local std::array<kept, 8> latest{};   // built-in ones, whose handles are never reused
+std::optional<colligo::registered_element> built_in(MPI_Datatype type, MPI_Op op) {
+  struct kept { MPI_Datatype type; MPI_Op op; std::optional<colligo::registered_element> element; };
+  static thread_local std::array<kept, 8> latest{};   // handles of MPI's own are never reused
   static thread_local unsigned next = 0;
   for (auto const& k : latest)
-    if (k.known && k.type == type && k.op == op) return k.known;
+    if (k.type == type && k.op == op && k.element) return k.element;
 
-  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL) return std::nullopt;
+  auto const functor = functor_of(op);
+  layout const layout = layout::of(type);
+  auto const known = functor && layout.is_named ? type_of(type, layout) : std::nullopt;
+  if (!known) return std::nullopt;
+  auto const element = colligo::known_element(*known, *functor);
+  if (element) latest[next++ % latest.size()] = {type, op, element};
+  return element;
+}
+
+std::optional<reduction> reduction::of(MPI_Datatype type, MPI_Op op) {
+  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || functor_of(op)) return std::nullopt;
   reduction reduction;
   reduction.type_ = type, reduction.op_ = op, reduction.layout_ = layout::of(type);
-  reduction.slot_ = reduction.layout_.extent;
-  if (auto const functor = functor_of(op)) {
-    auto const known = reduction.layout_.is_named ? type_of(type, reduction.layout_) : std::nullopt;
-    if (!known) return std::nullopt;
-    reduction.element_ = colligo::known_element(*known, *functor);
-    if (!reduction.element_) return std::nullopt;
-    reduction.is_known_ = true;
-    latest[next++ % latest.size()] = {type, op, reduction};
-    return reduction;
-  }
   int commutes = 0;
   PMPI_Op_commutative(op, &commutes);
   reduction.commutes_ = commutes != 0;

@@ -5,7 +5,6 @@
 
 #include "settings.hpp"
 
-#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -62,37 +61,17 @@ int serve(collective what, MPI_Comm comm, F f) {
   }
 }
 
-/// How many of the communicators below have been freed: a handle may come again then.
-std::atomic<unsigned> freed{0};
-int count_freed(MPI_Comm, int, void*, void*) {
-  freed.fetch_add(1, std::memory_order_release);
-  return MPI_SUCCESS;
-}
-/// Has MPI tell when a communicator is freed, by whatever call and in whatever language.
-bool watch(MPI_Comm comm) {
-  static int const key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &count_freed, &made, nullptr) == MPI_SUCCESS
-               ? made
-               : MPI_KEYVAL_INVALID;
-  }();
-  if (key == MPI_KEYVAL_INVALID) return false;
-  void* value = nullptr;
-  int is_watched = 0;
-  if (PMPI_Comm_get_attr(comm, key, &value, &is_watched) != MPI_SUCCESS) return false;
-  return is_watched || PMPI_Comm_set_attr(comm, key, nullptr) == MPI_SUCCESS;
-}
-
 /// The communicator of a call that can be served; empty if it is passed on. A thread keeps its latest ones: what MPI is
 /// asked here takes as long as a short call.
 std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
   if (reason const why = settings::reason_for(what); why != reason::none) return pass_on(what, why), std::nullopt;
   if (comm == MPI_COMM_NULL) return pass_on(what, reason::no_communicator), std::nullopt;
 
+  // The library hears of each communicator that is freed, whose handle may come again.
   static thread_local std::array<std::optional<mpi_communicator>, 4> latest{};
   static thread_local unsigned next = 0, freed_before = 0;
-  unsigned const freed_now = freed.load(std::memory_order_acquire);
-  if (freed_now != freed_before) latest = {}, freed_before = freed_now;
+  unsigned const freed = colligo::detail::mpi_states_freed.load(std::memory_order_acquire);
+  if (freed != freed_before) latest = {}, freed_before = freed;
   for (auto const& kept : latest)
     if (kept && *kept == comm) return kept;
 
@@ -105,8 +84,7 @@ std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
   try {
     mpi_communicator const group(comm);
     colligo::prepare(group);
-    if (watch(comm)) latest[next++ % latest.size()] = group;
-    return group;
+    return latest[next++ % latest.size()] = group;
   } catch (...) {
     return pass_on(what, reason::no_state), std::nullopt;
   }
@@ -117,12 +95,15 @@ template <class Run>
 int combining(collective what, void const* in, void* out, std::ptrdiff_t n, std::ptrdiff_t results, MPI_Datatype type,
               MPI_Op op, mpi_communicator const& group, Run run) {
   if (n < 0 || type == MPI_DATATYPE_NULL) return pass_on(what, reason::arguments), not_served;
+  bool const is_in_place = in == MPI_IN_PLACE || (in == out && results != 0);
+  void const* const input = is_in_place ? colligo::in_place_bytes : in;
+  if (auto const known = built_in(type, op))
+    return serve(what, group, [&] { run(byte_calls(group), input, out, *known); });
   auto const by = reduction::of(type, op);
   if (!by) return pass_on(what, reason::operation), not_served;
   return serve(what, group, [&] {
-    bool const is_in_place = in == MPI_IN_PLACE || (in == out && results != 0);
     if (by->is_plain()) {
-      run(byte_calls(group), is_in_place ? colligo::in_place_bytes : in, out, by->element());
+      run(byte_calls(group), input, out, by->element());
     } else {
       memory const from = by->read(is_in_place ? out : in, n), to = by->room(std::max<std::ptrdiff_t>(1, results));
       run(byte_calls(group), from.get(), to.get(), by->element());

@@ -34,7 +34,7 @@ constexpr std::array<char const*, reasons> words{
     "", "COLLIGO_DROP_IN does not name it", "before MPI_Init, after MPI_Finalize, or in a session",
     "the library was built for another MPI", "the ranks' settings differ", "no communicator", "an intercommunicator",
     "one rank", "arguments that MPI forbids", "an operation that MPI does not define on the type",
-    "the communicator could not be prepared"};
+    "the communicator could not be prepared", "a request, non-blocking or persistent"};
 
 struct counted {
   std::array<std::atomic<std::uint64_t>, reasons> calls{};   // of reason none: served
@@ -43,7 +43,6 @@ struct counted {
 std::array<counted, collectives> counts;
 std::atomic<reason> everywhere = reason::not_begun;
 std::uint64_t wanted = 0;   // a bit for each collective
-bool reports = false;
 thread_local int latest = -1;   // collective of this thread's latest call
 thread_local bool latest_is_served = false;
 
@@ -105,7 +104,7 @@ void print_report() {
     for (std::size_t r = 0; r < reasons; ++r) mine[c][r] = counts[c].calls[r];
     mine[c][reasons] = counts[c].nanoseconds_served, mine[c][reasons + 1] = counts[c].nanoseconds_passed;
   }
-  PMPI_Reduce(mine.data(), all.data(), static_cast<int>(sizeof all / sizeof(std::uint64_t)), MPI_UINT64_T, MPI_SUM, 0,
+  MPI_Reduce(mine.data(), all.data(), static_cast<int>(sizeof all / sizeof(std::uint64_t)), MPI_UINT64_T, MPI_SUM, 0,
               MPI_COMM_WORLD);
   if (rank != 0) return;
   int p = 1;
@@ -152,22 +151,26 @@ bool is_served(collective what) {
   return true;
 }
 
-timed_call::timed_call() : begun_(reports ? PMPI_Wtime() : 0) {}
-timed_call::~timed_call() {
-  if (!reports || latest < 0) return;
+void pass_on_request(collective what) {
+  reason const why = settings::reason_for(what);
+  pass_on(what, why == reason::none ? reason::request : why);
+}
+
+void timed_call::count() const {
+  if (latest < 0) return;
   auto const took = static_cast<std::uint64_t>(1e9 * (PMPI_Wtime() - begun_));
   counted& counted = counts[static_cast<std::size_t>(latest)];
   (latest_is_served ? counted.nanoseconds_served : counted.nanoseconds_passed)
       .fetch_add(took, std::memory_order_relaxed);
 }
 
-void begin() {
-  if (everywhere.load() != reason::not_begun) return;
+int begin(int code) {
+  if (code != MPI_SUCCESS || everywhere.load() != reason::not_begun) return code;
   if (!fits()) {
     std::fprintf(stderr, "colligo: drop_in: this library was built for another MPI than the program's; all calls are "
                          "passed on\n");
     everywhere = reason::wrong_mpi;
-    return;
+    return code;
   }
   wanted = wanted_by_environment();
   char const* const report = std::getenv("COLLIGO_DROP_IN_REPORT");
@@ -175,23 +178,24 @@ void begin() {
   // Bits that all have, and bits that nobody has: minima of unsigned numbers are wrong in some MPI libraries.
   std::array<std::uint64_t, 2> const own{mine, ~mine};
   std::array<std::uint64_t, 2> of_all{};
-  PMPI_Allreduce(own.data(), of_all.data(), 2, MPI_UINT64_T, MPI_BAND, MPI_COMM_WORLD);
+  MPI_Allreduce(own.data(), of_all.data(), 2, MPI_UINT64_T, MPI_BAND, MPI_COMM_WORLD);
   bool const same = of_all[0] == ~of_all[1];
   if (!same) {
     int rank = 0, p = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &p);
     std::vector<std::uint64_t> all(static_cast<std::size_t>(p));
-    PMPI_Gather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    MPI_Gather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     auto const other = std::find_if(all.begin(), all.end(), [&](std::uint64_t h) { return h != all[0]; });
     if (rank == 0)
       std::fprintf(stderr, "colligo: drop_in: rank %d has other COLLIGO_ variables than rank 0 (mpirun -x "
                            "forgotten?); all calls are passed on\n", static_cast<int>(other - all.begin()));
   }
   int wants = report != nullptr && *report != '\0' && std::strcmp(report, "0") != 0, all_want = 0;
-  PMPI_Allreduce(&wants, &all_want, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  MPI_Allreduce(&wants, &all_want, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
   reports = all_want != 0;
   everywhere.store(same ? reason::none : reason::settings_differ, std::memory_order_release);
+  return code;
 }
 
 void end() {

@@ -9,9 +9,9 @@ namespace drop_in {
 /// Why a call is passed on.
 enum class reason {
   none, off, not_begun, wrong_mpi, settings_differ, no_communicator, intercommunicator, one_rank, arguments, operation,
-  no_state
+  no_state, request
 };
-inline constexpr int reasons = 11;
+inline constexpr int reasons = 12;
 
 struct settings {
   /// `none` if calls of this collective are served.
@@ -21,5 +21,7 @@ struct settings {
 /// Counts a call that is passed on, and one that is served, if a report is wanted. Returns false, and true.
 bool pass_on(colligo::collective what, reason why);
 bool is_served(colligo::collective what);
+/// The same of a call that makes a request.
+void pass_on_request(colligo::collective what);
 
 }  // namespace drop_in

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSL-1.0
- * Every blocking collective by MPI's name, which the library before MPI serves, beside the same by its other name, PMPI_,
- * which is MPI's own: whole buffers have to be equal, gaps of datatypes and elements behind the result included. Where
- * MPI libraries are wrong themselves, the other side is made of calls that are right. */
-#include <mpi.h>
+ * Every blocking collective by MPI's name, which the library before MPI serves, beside the MPI library's own: whole
+ * buffers have to be equal, gaps of datatypes and elements behind the result included. Where MPI libraries are wrong
+ * themselves, the other side is made of calls that are right. Then every request, which is passed on. */
+#include "own_mpi.h"
+
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { half = 1 << 16, most = 16 };
@@ -98,12 +97,12 @@ static void add_type(char const* name, MPI_Aint const at[4], MPI_Aint lower, MPI
   names[known++] = name;
 }
 
-/* Both names of a call; `by` is MPI_ or PMPI_, `to` where it writes. */
+/* Both names of a call; `by` is MPI_ or own_, `to` where it writes. */
 #define BOTH(what, of, type, n, in_place, call)        \
   do {                                                 \
     fill(type, in_place);                              \
     { char* const to = out; call(MPI_); }              \
-    { char* const to = wanted; call(PMPI_); }          \
+    { char* const to = wanted; call(own_); }          \
     compare(what, of, n, in_place);                    \
   } while (0)
 
@@ -119,8 +118,8 @@ static void reduce_scatter(void* from, char* to, int const counts[], MPI_Op op, 
   MPI_Aint lower, extent;
   PMPI_Type_get_extent(as, &lower, &extent);
   char* const both = between + 64;
-  PMPI_Reduce(is_reversed ? input - extent * (n - 1) : input, both, n, as, op, 0, comm);
-  PMPI_Scatterv(both, counts, first, as, is_reversed ? to - extent * (counts[rank] - 1) : to, counts[rank], as, 0, comm);
+  own_Reduce(is_reversed ? input - extent * (n - 1) : input, both, n, as, op, 0, comm);
+  own_Scatterv(both, counts, first, as, is_reversed ? to - extent * (counts[rank] - 1) : to, counts[rank], as, 0, comm);
 }
 
 /* `by_mpi`: the same operation on MPI's side. */
@@ -130,7 +129,7 @@ static void check_reductions(MPI_Datatype type, MPI_Op op, MPI_Op by_mpi, char c
   PMPI_Type_get_extent(type, &lower, &extent);
   int const is_reversed = extent < 0;
   for (int i = 0; i < p; ++i) counts[i] = i == 1 ? 0 : n + i, equal_counts[i] = n;
-/* Both names of a call, `by`: MPI_ or PMPI_, which is never in place: MPICH 4.0 copies from MPI_IN_PLACE in Reduce. */
+/* Both names of a call, `by`: MPI_ or own_, which is never in place: MPICH 4.0 copies from MPI_IN_PLACE in Reduce. */
 #define BOTH_REDUCE(what, in_place, call)                                             \
   do {                                                                                \
     fill(type, in_place);                                                             \
@@ -147,7 +146,7 @@ static void check_reductions(MPI_Datatype type, MPI_Op op, MPI_Op by_mpi, char c
       void *const input = in + before, *const from = input;                           \
       MPI_Op const how = by_mpi;                                                      \
       as = is_reversed ? types[0] : type;                                             \
-      call(PMPI_);                                                                    \
+      call(own_);                                                                    \
     }                                                                                 \
     compare(what, of, n, in_place);                                                   \
   } while (0)
@@ -254,6 +253,44 @@ static void check_other_types(MPI_Datatype type, int n) {
 #undef CALL
 }
 
+/* Every request beside the blocking call. */
+static void check_requests(int n) {
+  int counts[64], first[64];
+  for (int i = 0; i < p; ++i) counts[i] = n, first[i] = i * n;
+  MPI_Request made;
+#define CHECK(form, name, start, ...)                               \
+  fill(MPI_DOUBLE, 0);                                              \
+  { char* const to = out; start; MPI_Wait(&made, MPI_STATUS_IGNORE); } \
+  { char* const to = wanted; own_##name(__VA_ARGS__); }             \
+  compare(form #name, "double", n, 0)
+#if MPI_VERSION < 4
+#define BOTH_REQUESTS(name, small, ...) CHECK("a request, ", name, MPI_I##small(__VA_ARGS__, &made), __VA_ARGS__)
+#else
+#define BOTH_REQUESTS(name, small, ...)                                                                        \
+  CHECK("a request, ", name, MPI_I##small(__VA_ARGS__, &made), __VA_ARGS__);                                   \
+  CHECK("a persistent request, ", name,                                                                        \
+        MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &made); MPI_Start(&made), __VA_ARGS__);                  \
+  MPI_Request_free(&made)
+#endif
+  BOTH_REQUESTS(Allreduce, allreduce, in, to, n, MPI_DOUBLE, MPI_SUM, comm);
+  BOTH_REQUESTS(Reduce, reduce, in, to, n, MPI_DOUBLE, MPI_SUM, 0, comm);
+  BOTH_REQUESTS(Scan, scan, in, to, n, MPI_DOUBLE, MPI_SUM, comm);
+  BOTH_REQUESTS(Exscan, exscan, in, to, n, MPI_DOUBLE, MPI_SUM, comm);
+  BOTH_REQUESTS(Reduce_scatter, reduce_scatter, in, to, counts, MPI_DOUBLE, MPI_SUM, comm);
+  BOTH_REQUESTS(Reduce_scatter_block, reduce_scatter_block, in, to, n, MPI_DOUBLE, MPI_SUM, comm);
+  BOTH_REQUESTS(Bcast, bcast, to, n, MPI_DOUBLE, 0, comm);
+  BOTH_REQUESTS(Allgather, allgather, in, n, MPI_DOUBLE, to, n, MPI_DOUBLE, comm);
+  BOTH_REQUESTS(Allgatherv, allgatherv, in, n, MPI_DOUBLE, to, counts, first, MPI_DOUBLE, comm);
+  BOTH_REQUESTS(Gather, gather, in, n, MPI_DOUBLE, to, n, MPI_DOUBLE, 0, comm);
+  BOTH_REQUESTS(Gatherv, gatherv, in, n, MPI_DOUBLE, to, counts, first, MPI_DOUBLE, 0, comm);
+  BOTH_REQUESTS(Scatter, scatter, in, n, MPI_DOUBLE, to, n, MPI_DOUBLE, 0, comm);
+  BOTH_REQUESTS(Scatterv, scatterv, in, counts, first, MPI_DOUBLE, to, n, MPI_DOUBLE, 0, comm);
+  BOTH_REQUESTS(Alltoall, alltoall, in, n, MPI_DOUBLE, to, n, MPI_DOUBLE, comm);
+  BOTH_REQUESTS(Alltoallv, alltoallv, in, counts, first, MPI_DOUBLE, to, counts, first, MPI_DOUBLE, comm);
+  MPI_Ibarrier(comm, &made);
+  MPI_Wait(&made, MPI_STATUS_IGNORE);
+}
+
 static void check_communicator(MPI_Op op, MPI_Op commuting) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &p);
@@ -315,7 +352,7 @@ static void check_errors(void) {
   int told[2] = {MPI_Allreduce(in, out, rank == 0 ? 2 : 1, MPI_INT, MPI_SUM, other) != MPI_SUCCESS, 0}, of_all[2];
   told[1] = handled;
   if (told[0] != told[1]) ++failed, fprintf(stderr, "an error without its handler\n");
-  PMPI_Allreduce(told, of_all, 2, MPI_INT, MPI_SUM, comm);
+  own_Allreduce(told, of_all, 2, MPI_INT, MPI_SUM, comm);
   if (of_all[0] == 0) ++failed, fprintf(stderr, "no rank was told of another count\n");
   MPI_Comm_free(&other);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
@@ -324,6 +361,7 @@ static void check_errors(void) {
 
 int main(int argc, char** argv) {
   int before = -1;
+  find_own_mpi();
   MPI_Initialized(&before);
   MPI_Init(&argc, &argv);
   if (argc > 1) only = atoi(argv[1]);
@@ -343,6 +381,7 @@ int main(int argc, char** argv) {
   add_type("a lower bound without data", (MPI_Aint[4]){20, 24, 32, 36}, 0, 48);
   comm = MPI_COMM_WORLD;
   check_communicator(op, commuting);
+  check_requests(7);
   check_errors();
   MPI_Comm world = MPI_COMM_WORLD, odd, other;
   MPI_Comm_split(world, rank % 2, -rank, &odd);
@@ -368,7 +407,7 @@ int main(int argc, char** argv) {
   }
   MPI_Comm_free(&odd);
   int all = 0;
-  PMPI_Allreduce(&failed, &all, 1, MPI_INT, MPI_SUM, world);
+  own_Allreduce(&failed, &all, 1, MPI_INT, MPI_SUM, world);
   /* On stderr, as the report, which comes after it. */
   if (rank == 0) fprintf(stderr, "%d comparisons on each of %d ranks, %d differ\n", checked, p, all);
   for (int t = 0; t < known; ++t) MPI_Type_free(&types[t]);

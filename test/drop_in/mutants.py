@@ -23,8 +23,8 @@ MUTANTS = {   # name: file, what stands there, what stands there instead, variab
         " std::memcpy(into, left, all); me.reduce(kept.get(), into, n); }\n"
         "  else { std::memcpy(into, left, all); me.reduce(right, into, n); }"),
     "in place ignored": (
-        DROP_IN + "served.cpp", "moved_vector got(out.at, out.count * group.p, out.type, is_in_place);",
-        "moved_vector got(out.at, out.count * group.p, out.type, false);"),
+        DROP_IN + "served.cpp", "moved_vector got(out.at, out.count * group->size(), out.type, is_in_place);",
+        "moved_vector got(out.at, out.count * group->size(), out.type, false);"),
     "spare ranks forgotten": (
         HEADERS + "shape/spare_ranks.hpp", "step(send{peer, theirs}, fold{peer, mine});",
         "step(send{peer, theirs}, recv{peer, mine});", {"COLLIGO_ALL_REDUCE": "halving_doubling"}),
