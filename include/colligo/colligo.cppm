@@ -23,6 +23,7 @@ module;
 #include "explain.hpp"
 #include "gather.hpp"
 #include "halo.hpp"
+#include "hook.hpp"
 #include "mpi_neighbours.hpp"
 #include "neighbours.hpp"
 #include "patience.hpp"
@@ -103,6 +104,7 @@ using colligo::bundles_by_level;
 using colligo::byte_calls;
 using colligo::byte_calls_init;
 using colligo::byte_element;
+using colligo::call_hook;
 using colligo::catalogue_of_tags;
 using colligo::ceil_lg;
 using colligo::census;
@@ -200,6 +202,8 @@ using colligo::hierarchical;
 using colligo::hierarchy;
 using colligo::high_half;
 using colligo::hillis_steele;
+using colligo::hook_calls;
+using colligo::hooked_call;
 using colligo::host_map;
 using colligo::iall_gather;
 using colligo::iall_gatherv;

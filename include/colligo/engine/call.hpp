@@ -44,6 +44,7 @@ enum before_call : std::uint8_t {
   adaptation = 4,    ///< automatic measures its candidates
   exactness = 8,     ///< sums of which the library chooses the algorithm are exact
   in_functor = 16,   ///< an error: this rank is in a functor of a call on this communicator
+  hooked = 32,       ///< a tool is told (hook.hpp)
 };
 
 /// The outside of a state (state.hpp).

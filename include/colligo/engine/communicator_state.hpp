@@ -20,6 +20,7 @@
 #include "../environment/core_domains.hpp"
 #include "../environment/settings.hpp"
 #include "call.hpp"
+#include "hooked_call.hpp"
 #include "identity.hpp"
 #include "prepared_calls.hpp"
 #include "waits.hpp"
@@ -271,6 +272,7 @@ class communicator_state : public endpoint {
  protected:
   explicit communicator_state(requests_of_rank& requests) : requests_(requests) {
     memory.operands.reserve(64), memory.sources.reserve(64);
+    if (hook_of_calls) before_ |= hooked;
   }
   virtual ~communicator_state() = default;
 
@@ -336,6 +338,12 @@ class communicator_state : public endpoint {
   prepared_calls prepared_;
   bool prepares_ = false;
 };
+
+/// A call as a tool sees it.
+inline hooked_call as_hooked(communicator_state const& state, call const& call, choice const& by, bool is_request) {
+  std::size_t const longer = std::max(call.in.covers.size(), call.out.covers.size());
+  return {call.what, by.policy->name, call.of->bytes(longer), &state, state.rank(), state.size(), is_request};
+}
 
 /// The state behind an endpoint.
 inline communicator_state& state_at(endpoint& at) { return static_cast<communicator_state&>(at); }

@@ -116,7 +116,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   else if (asked_for.stores == "streaming") limits_.stores = stores_setting::streaming;
   else if (!asked_for.stores.empty() && asked_for.stores != "measured")
     refuse_value("COLLIGO_STORES", asked_for.stores, "cached, streaming or measured is expected");
-  before_ = switched("COLLIGO_CHECK", asked_for.check) ? agreement : 0;
+  if (switched("COLLIGO_CHECK", asked_for.check)) before_ |= agreement;
   stable_bits_ = asked_for.bits == "stable";
   if (!stable_bits_ && !asked_for.bits.empty())
     refuse_value("COLLIGO_BITS", asked_for.bits, "the known value is stable", "; bits may differ");

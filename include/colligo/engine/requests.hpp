@@ -100,6 +100,8 @@ class running final : public kept_with_state {
   bool advancing_ = false;   // advance() runs, perhaps in the functor, which may call the library
   std::atomic<bool> in_progress_ = false;
   std::exception_ptr failed_, stalled_;
+  std::uintptr_t hooked_ = 0;   // what a tool has returned at the start
+  bool is_told_ = false;        // it has been told of this start
 };
 
 /// All requests of one rank: of a process over MPI, of a thread of run_threads.

@@ -171,7 +171,10 @@ COLLIGO_BODY void running::start() {
       throw;
     }
   }
+  bool const told = (state_.before() & hooked) != 0;
+  if (told) hooked_ = hook_of_calls->begin(as_hooked(state_, call_, by_, true));
   all_.add(*this, ++state_.calls);
+  is_told_ = told;
 }
 COLLIGO_BODY void running::start_as(std::uint32_t number) { all_.add(*this, number); }
 
@@ -286,6 +289,7 @@ COLLIGO_BODY void running::finish() {
 
 COLLIGO_BODY void running::rethrow() {
   active_ = false;
+  if (is_told_) is_told_ = false, hook_of_calls->end(as_hooked(state_, call_, by_, true), hooked_);
   if (state_.on_wait) state_.on_wait->has_waited();
   if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
 }

@@ -160,10 +160,30 @@ inline void run_checked(communicator_state& state, call const& call, choice cons
   run_checked(state, call, by, false);
 }
 
+// Tells a tool that a call begins and ends, also if it throws.
+class hooked_run {
+ public:
+  hooked_run(communicator_state& state, call const& call, choice const& by)
+      : hook_((call.before & hooked) != 0 ? hook_of_calls : nullptr) {
+    if (hook_) call_ = as_hooked(state, call, by, false), begun_ = hook_->begin(call_);
+  }
+  ~hooked_run() {
+    if (hook_) hook_->end(call_, begun_);
+  }
+  hooked_run(hooked_run const&) = delete;
+  hooked_run& operator=(hooked_run const&) = delete;
+
+ private:
+  call_hook const* hook_;
+  hooked_call call_{};
+  std::uintptr_t begun_ = 0;
+};
+
 // Out of line, so that other calls need no stack for it. Only some ranks may have steps before a call, such as
 // explanation, so `run` is what follows without them.
 template <class Run>
 [[gnu::cold, gnu::noinline]] void run_after(communicator_state& state, call const& call, choice const& by, Run run) {
+  hooked_run const told(state, call, by);
   before_call_begins(state, call, by, call_form::blocking);
   if ((call.before & exactness) != 0 && sum_exactly->holds_for(state, call, by))
     return sum_exactly->run(state, call, by, &run_checked);
