@@ -148,8 +148,8 @@ class moved_blocks {
 /// The element of an operation that MPI has on the type; empty if MPI has none.
 std::optional<colligo::registered_element> built_in(MPI_Datatype type, MPI_Op op);
 
-/// An operation of the program's on a type, and how vectors of it lie where it combines them: in slots. In a slot the element's own
-/// address, which MPI's functions are given, is `shift` bytes before it.
+/// An operation of the program's on a type, and how vectors of it lie where it combines them: in slots. In a slot the
+/// element's own address, which MPI's functions are given, is `shift` bytes before it.
 class reduction {
  public:
   /// Empty if it is none of the program's, or MPI defines no such operation.

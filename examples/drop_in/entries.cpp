@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// MPI's names, both of them: programs call MPI_Allreduce, Fortran's bindings and tools before this library PMPI_Allreduce.
-// Each call is served, or passed on to the MPI library.
+// MPI's names, both of them: programs call MPI_Allreduce, Fortran's bindings and tools before this library call
+// PMPI_Allreduce. Each call is served, or passed on to the MPI library.
 #include "collectives.hpp"
 #include "drop_in.hpp"
 #include "settings.hpp"
