@@ -60,21 +60,42 @@ void in_stretches(std::ptrdiff_t n, F f) {
 }
 inline void check(int code, char const* call) { colligo::detail::check_mpi(code, call); }
 
+/// f(where, count, type) for n elements. MPICH 4.0 packs nothing at MPI_BOTTOM: such elements are seen from elsewhere.
+template <class F>
+void not_at_bottom(void* at, int n, MPI_Datatype type, F f) {
+  if (at != MPI_BOTTOM) return f(at, n, type);
+  static char elsewhere;
+  MPI_Aint distance;
+  MPI_Datatype moved;
+  check(PMPI_Get_address(&elsewhere, &distance), "MPI_Get_address");
+  distance = -distance;
+  check(PMPI_Type_create_hindexed(1, &n, &distance, type, &moved), "MPI_Type_create_hindexed");
+  check(PMPI_Type_commit(&moved), "MPI_Type_commit");
+  f(&elsewhere, 1, moved);
+  PMPI_Type_free(&moved);
+}
+
 /// Elements as the bytes of their signature.
 inline void pack(void const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& layout, std::byte* into) {
   in_stretches(n, [&](std::ptrdiff_t at, int count) {
-    int position = 0;
-    check(PMPI_Pack(static_cast<std::byte const*>(from) + at * layout.extent, count, type, into + at * layout.size,
-                    static_cast<int>(count * layout.size), &position, MPI_COMM_SELF),
-          "MPI_Pack");
+    auto* const place = const_cast<std::byte*>(static_cast<std::byte const*>(from)) + at * layout.extent;
+    not_at_bottom(place, count, type, [&](void const* here, int n_here, MPI_Datatype as) {
+      int position = 0;
+      check(PMPI_Pack(here, n_here, as, into + at * layout.size, static_cast<int>(count * layout.size), &position,
+                      MPI_COMM_SELF),
+            "MPI_Pack");
+    });
   });
 }
 inline void unpack(std::byte const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& layout, void* into) {
   in_stretches(n, [&](std::ptrdiff_t at, int count) {
-    int position = 0;
-    check(PMPI_Unpack(from + at * layout.size, static_cast<int>(count * layout.size), &position,
-                      static_cast<std::byte*>(into) + at * layout.extent, count, type, MPI_COMM_SELF),
-          "MPI_Unpack");
+    not_at_bottom(static_cast<std::byte*>(into) + at * layout.extent, count, type,
+                  [&](void* here, int n_here, MPI_Datatype as) {
+      int position = 0;
+      check(PMPI_Unpack(from + at * layout.size, static_cast<int>(count * layout.size), &position, here, n_here, as,
+                        MPI_COMM_SELF),
+            "MPI_Unpack");
+    });
   });
 }
 

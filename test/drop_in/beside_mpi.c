@@ -251,6 +251,18 @@ static void check_other_types(MPI_Datatype type, int n) {
 #define CALL(by) by##Bcast(to, rank == 0 ? n : 4 * n, rank == 0 ? type : MPI_UINT32_T, 0, comm)
   BOTH("Bcast", "elements as ints", type, n, 0, CALL);
 #undef CALL
+  /* Addresses in the type. */
+  MPI_Datatype absolute;
+  MPI_Aint at;
+#define CALL(by)                                                      \
+  MPI_Get_address(to, &at);                                           \
+  MPI_Type_create_hindexed(1, &n, &at, type, &absolute);              \
+  MPI_Type_commit(&absolute);                                         \
+  by##Allgather(in, n, type, MPI_BOTTOM, 1, absolute, comm);          \
+  by##Bcast(MPI_BOTTOM, 1, absolute, 0, comm);                        \
+  MPI_Type_free(&absolute)
+  BOTH("Allgather and Bcast", "elements at MPI_BOTTOM", type, n, 0, CALL);
+#undef CALL
 }
 
 /* Every request beside the blocking call. */

@@ -29,6 +29,8 @@ int NAME(Group_size)(MPI_Group, int *);
 int NAME(Group_translate_ranks)(MPI_Group, int, const int[], MPI_Group, int[]);
 int NAME(Group_free)(MPI_Group *);
 int NAME(Type_contiguous)(int, MPI_Datatype, MPI_Datatype *);
+int NAME(Type_create_hindexed)(int, const int[], const MPI_Aint[], MPI_Datatype, MPI_Datatype *);
+int NAME(Get_address)(const void *, MPI_Aint *);
 int NAME(Type_commit)(MPI_Datatype *);
 int NAME(Type_free)(MPI_Datatype *);
 int NAME(Type_size)(MPI_Datatype, int *);
