@@ -9,7 +9,7 @@ if(COLLIGO_SANITIZE)
                  rules/forms.cpp)
 endif()
 if(COLLIGO_SANITIZE MATCHES "address")
-  target_sources(test_threads PRIVATE rules/overrides.cpp tools/trace.cpp)
+  target_sources(test_threads PRIVATE tools/trace.cpp rules/overrides.cpp)   # traces count runs, so they come first
 endif()
 target_link_libraries(test_threads PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
 # Numbers with commas, as in many countries. localedef warns of what a locale has not.
