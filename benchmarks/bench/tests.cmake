@@ -50,6 +50,8 @@ endforeach()
 add_benchmark_test(rotating 3 $<TARGET_FILE:compare> --collective gather --inputs rotating --bytes 8388608,16777216
   --algorithms mpi,linear --repeats 2 --sample-us 0)
 add_benchmark_test(exact 3 $<TARGET_FILE:exact> --pairs 2 --calls 10 --numbers 5000 --length 5000)
+add_benchmark_test(sparse 3 $<TARGET_FILE:sparse> --messages 2 --bytes 8,4096 --repeats 2 --sample-us 0)
+add_benchmark_test(neighbours 2 $<TARGET_FILE:neighbours> --bytes 8,4096 --strided-bytes 8,8192 --repeats 2 --sample-us 0)
 add_benchmark_test(communicators 2 $<TARGET_FILE:communicators> --made 20 --batch 5 --alive 5)
 add_benchmark_test(overhead 2 $<TARGET_FILE:overhead> --batches 2 --calls 10)
 set(overlap_of_two --bytes 8,4096 --repeats 2 --sample-us 0)

@@ -31,6 +31,7 @@ from figure.reduce_fastest import draw_reduce_fastest, reduce_fastest
 from figure.reduce_simulated import draw_reduce_simulated, reduce_simulated
 from figure.round_trips import draw_round_trips, round_trips
 from figure.simulated import draw_simulated, simulated_peers
+from figure.sparse import draw_sparse, sparse
 from figure.trace import draw_trace, trace
 from figure.trees import draw_trees, trees
 
@@ -57,6 +58,7 @@ figures = {
                     draw_round_trips),
     "bounds": ("best of the catalogue over the bound, without and with our additions", None, bounds, draw_bounds),
     "family": ("automatic against SimGrid's own, the rest of the family", "smpi", family, draw_family),
+    "sparse": ("sparse_all_to_all by each way, NBX by hand, all_to_all_v", "smpi", sparse, draw_sparse),
     "maxloc": ("Cray X1 paper figs. 6 to 10 in kind: sum and MAXLOC against MPI", "mpi", maxloc, draw_maxloc),
     "against_mpi": ("the README's graph, of what maxloc has measured", None, "maxloc", draw_against_mpi),
 }

@@ -17,7 +17,7 @@ namespace digraphs {
 enum class kind { nobody, all_to_one, few, one_to_all, all_to_all, neighbours };
 inline constexpr std::initializer_list<kind> kinds{kind::nobody,     kind::all_to_one, kind::few,
                                                    kind::one_to_all, kind::all_to_all, kind::neighbours};
-inline constexpr std::initializer_list<char const*> ways{"counters", "consensus", "dense", "automatic"};
+inline constexpr std::initializer_list<char const*> ways{"counters", "consensus", "dense", "by_host", "automatic"};
 
 template <class T>
 T element(int from, int number, std::size_t i) {

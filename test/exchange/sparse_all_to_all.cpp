@@ -41,6 +41,88 @@ TEST_CASE("sparse_all_to_all: each way gives what the digraph says") {
   }
 }
 
+/// As if a rank were on that host. Before the first call.
+static void pretend(thread_communicator const& comm, std::vector<int> const& hosts) {
+  detail::state_at(state_of<thread_communicator>::open(comm)).hosts = detail::run_list(hosts);
+}
+
+TEST_CASE("sparse_all_to_all: by host, on hosts of equal and unequal numbers of ranks, in any order") {
+  auto const lowest = [](int p, auto host_of) {
+    std::vector<int> hosts;
+    for (int r = 0; r < p; ++r) {
+      int first = 0;
+      while (host_of(first) != host_of(r)) ++first;
+      hosts.push_back(first);
+    }
+    return hosts;
+  };
+  for (int const p : numbers_of_ranks)
+    for (auto const& hosts : {lowest(p, [](int r) { return r / 2; }), lowest(p, [](int r) { return r % 3; }),
+                              lowest(p, [](int r) { return r * r % 5; }), lowest(p, [](int r) { return r / 7; }),
+                              lowest(p, [](int r) { return r; })}) {
+      if (std::ranges::count(hosts, 0) == p) continue;   // one host
+      std::atomic<int> wrong = 0;
+      run_threads(p, [&](auto const& comm) {
+        pretend(comm, hosts);
+        for (digraphs::kind const what : digraphs::kinds)
+          for (unsigned seed = 1; seed <= (p > 9 ? 1u : 3u); ++seed)
+            wrong += !digraphs::is_right_by<double>(comm, "by_host", what, seed);
+        wrong += !digraphs::is_right_by<std::string>(comm, "by_host", digraphs::kind::few, 1);   // by counters
+      });
+      INFO("p = " << p << ", the last rank is on host " << hosts.back());
+      CHECK(wrong == 0);
+    }
+}
+
+// Longer ones than a message of MPI's come in parts, in order.
+class letters_in_parts final : public detail::letters {
+ public:
+  explicit letters_in_parts(detail::owner<detail::letters> whole) : whole_(std::move(whole)) {}
+  void prepare(std::span<detail::outgoing_message const> out) override { all_ = {out.begin(), out.end()}; }
+  std::size_t bytes(std::size_t i) const override { return all_[i].elements; }
+  void enter(std::uint32_t number) override { whole_->enter(number); }
+  void send(std::size_t i, bool acknowledged) override {
+    for (std::size_t at = 0; at < all_[i].elements; at += 1000) {
+      std::size_t const n = std::min<std::size_t>(1000, all_[i].elements - at);
+      detail::outgoing_message const part{all_[i].to, all_[i].data + at, n};
+      whole_->prepare({&part, 1});
+      whole_->send(0, acknowledged);
+    }
+  }
+  void refuse(std::string const& why) override { whole_->refuse(why); }
+  bool take(detail::arrivals& in) override { return whole_->take(in); }
+  bool are_sent() override { return whole_->are_sent(); }
+  void abandon() noexcept override { whole_->abandon(); }
+
+ private:
+  detail::owner<detail::letters> whole_;
+  std::vector<detail::outgoing_message> all_;
+};
+
+TEST_CASE("sparse_all_to_all: by host, letters in parts") {
+  std::atomic<int> wrong = 0;
+  run_threads(5, [&](auto const& comm) {
+    pretend(comm, {0, 1, 0, 1, 4});
+    auto& at = state_of<thread_communicator>::open(comm);
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+      digraphs::own_messages<long> own;
+      auto const all = digraphs::draw<long>(digraphs::kind::all_to_all, comm.size(), comm.rank(), seed, own);
+      detail::exchange_of<long> in(at);
+      in.take(own);
+      detail::sparse_call const call{.at = at, .of = detail::element_of<long, detail::no_functor>, .wire = nullptr,
+                                     .out = in.out(), .refused = nullptr};
+      request(detail::prepare_exchange(call, detail::sparse_way::by_host, in,
+                                       [](detail::endpoint& to, detail::element const& of, void const* wire) {
+                                         return detail::owner<detail::letters>(new letters_in_parts(
+                                             state_of<thread_communicator>::open_letters(to, of, wire)));
+                                       }))
+          .wait();
+      wrong += !digraphs::is_right(in.in, all, comm.rank());
+    }
+  });
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("sparse_all_to_all: ranks that come at any time") {
   std::atomic<int> wrong = 0;
   run_threads(4, [&](auto const& comm) {
@@ -108,9 +190,10 @@ TEST_CASE("sparse_all_to_all: arguments that one rank gives wrong are an error w
         expect(comm, both(targets, short_counts, joined), "the range has 2 elements, the counts are 1 together");
       }
   });
-  CHECK(refused == 4 * 2 * 4);
-  CHECK(told == 2 * 4 * 2 * 4);
-  CHECK(later == 3 * 4 * 2 * 4);
+  int const calls = static_cast<int>(digraphs::ways.size()) * 2 * 4;
+  CHECK(refused == calls);
+  CHECK(told == 2 * calls);
+  CHECK(later == 3 * calls);
 }
 
 TEST_CASE("sparse_all_to_all: a way that nobody knows") {
@@ -120,7 +203,7 @@ TEST_CASE("sparse_all_to_all: a way that nobody knows") {
     });
   };
   CHECK_THROWS_AS(unknown(), algorithm_error);
-  CHECK_THROWS_WITH(unknown(), Contains("no way is named nbx; the known ones are counters, consensus, dense"));
+  CHECK_THROWS_WITH(unknown(), Contains("no way is named nbx; the known ones are counters, consensus, dense, by_host"));
 }
 
 TEST_CASE("sparse_all_to_all: who has this rank as a target, as often as it says") {
@@ -181,17 +264,29 @@ TEST_CASE("sparse_all_to_all: counters cost little more than a barrier, by the r
     double const waited = price(record(dissemination{}, collective::barrier, p, 0), papers, 1);
     INFO("p = " << p << ": " << 1e6 * counted << " us, a barrier " << 1e6 * waited << " us");
     CHECK(counted <= 1.15 * waited);
-    auto const prices = detail::prices_of_ways(papers, p, 0, 0, true);
+    auto const prices = detail::prices_of_ways(papers, {p}, 0, 0, true);
     CHECK(prices[0] == Approx(counted).epsilon(0.02));
   }
   auto const cheapest = [](int p, double messages, double bytes, machine const& m) {
-    auto const prices = detail::prices_of_ways(m, p, messages, bytes, true);
+    auto const prices = detail::prices_of_ways(m, {p}, messages, bytes, true);
     return detail::sparse_ways[static_cast<std::size_t>(std::ranges::min_element(prices) - prices.begin())];
   };
   CHECK(cheapest(64, 8, 1024, typical) == "counters");
   CHECK(cheapest(1000000, 16, 1024, typical) == "consensus");
   CHECK(cheapest(64, 63, 8, typical) == "dense");
   CHECK(cheapest(64, 63, 65536, typical) == "counters");   // nothing is gained by bundles
+  auto const on_hosts = [](int hosts, int most, double messages, double bytes, double alpha) {
+    machine between = typical, within = typical;
+    between.alpha = alpha, within.alpha = 0.585e-6;
+    auto const prices = detail::prices_of_ways(between, {hosts * most, hosts, most, &within}, messages, bytes, true);
+    return detail::sparse_ways[static_cast<std::size_t>(std::ranges::min_element(prices) - prices.begin())];
+  };
+  CHECK(on_hosts(64, 8, 16, 64, 1e-6) == "by_host");
+  CHECK(on_hosts(8, 64, 16, 64, 30e-6) == "by_host");
+  CHECK(on_hosts(64, 8, 2, 64, 1e-6) == "counters");      // few messages
+  CHECK(on_hosts(64, 8, 16, 65536, 1e-6) == "counters");   // long ones
+  CHECK(on_hosts(8, 64, 16, 64, 1e-6) == "counters");     // many letters within the host
+  CHECK(on_hosts(10000, 8, 16, 64, 1e-6) == "consensus");  // many hosts
 }
 
 // From some 20 ranks on the ranks first agree on lengths.

@@ -255,6 +255,10 @@ void forms_that_allocate(Comm const& comm, Each each) {
     auto const& got = pending.wait();
     return got.sources == before && is_from(got.data.data(), before[0]);
   });
+  each("sparse_all_to_all by host", [&] {
+    auto const got = colligo::sparse_all_to_all(comm, behind, lengths, in, colligo::by_host{});
+    return got.sources == before && is_from(got.data.data(), before[0]);
+  });
   each("discover", [&] { return colligo::discover(comm, behind).sources() == before; });
   each("neighbours", [&] { return colligo::neighbours(comm, before, behind).in_degree() == 1; });
   colligo::neighbours const ring(comm, before, behind);

@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(different_types_in_checked_mode) {
 }
 
 BOOST_AUTO_TEST_CASE(the_variable_pins_a_way_unless_the_program_does) {
-  for (char const* const way : {"consensus", "dense", "nonsense"}) {
+  for (char const* const way : {"consensus", "dense", "by_host", "nonsense"}) {
     auto const comm = with_variable("COLLIGO_SPARSE_ALL_TO_ALL", way);
     auto& at = state_of<boost::mpi::communicator>::open(comm);
     detail::sparse_call const call{.at = at, .of = detail::element_of<int, detail::no_functor>, .wire = nullptr,
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(ten_thousand_calls_beside_others_and_the_programs_own_messa
   char const* const value = std::getenv("COLLIGO_TEST_SOAK");
   int const most = value ? std::atoi(value) : 1000;
   for (; rounds < most; ++rounds) {
-    auto const by = named(rounds % 3 == 0 ? "counters" : rounds % 3 == 1 ? "consensus" : "dense");
+    auto const by = named(detail::sparse_ways[static_cast<std::size_t>(rounds) % detail::sparse_ways.size()]);
     int token = -1;
     auto const heard = comm.irecv(boost::mpi::any_source, boost::mpi::any_tag, token);   // never one of the library's
     auto pending = isparse_all_to_all(comm, out, by);

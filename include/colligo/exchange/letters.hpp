@@ -57,7 +57,8 @@ class arrivals {
 class letters {
  public:
   virtual ~letters() = default;
-  /// Takes this rank's messages for other ranks, encoded if they are not bytes. May throw what encoding throws.
+  /// Takes this rank's messages for other ranks, encoded if they are not bytes. May throw what encoding throws. Called
+  /// again, it takes the next ones: those before have been posted by send().
   virtual void prepare(std::span<outgoing_message const> out) = 0;
   /// Letters of the i-th message; and its bytes.
   virtual std::size_t parts(std::size_t) const { return 1; }

@@ -32,7 +32,7 @@ namespace detail {
 
 template <class Way>
 concept way_of_sparse = std::same_as<Way, automatic> || std::same_as<Way, named> || std::same_as<Way, counters> ||
-                        std::same_as<Way, consensus> || std::same_as<Way, dense>;
+                        std::same_as<Way, consensus> || std::same_as<Way, dense> || std::same_as<Way, by_host>;
 template <way_of_sparse Way>
 std::string_view name_of_way(Way const& way) {
   if constexpr (std::same_as<Way, named>) return way.text();
@@ -228,8 +228,9 @@ namespace by_name {
 /// @param comm  communicator, all of whose ranks make the call
 /// @param out   range of (rank, contiguous range of T): pairs, tuples, a map. Messages to one rank are joined in the
 ///              order given; one to oneself is copied; an empty one is delivered. May be empty.
-/// @param way   counters{}, consensus{}, dense{}, named("consensus"); automatic{}: as COLLIGO_SPARSE_ALL_TO_ALL says,
-///              or the cheapest for what the ranks sent in their latest blocking such call, the same on all
+/// @param way   counters{}, consensus{}, dense{}, by_host{}, named("consensus"); automatic{}: as
+///              COLLIGO_SPARSE_ALL_TO_ALL says, or the cheapest for what the ranks sent in their latest blocking such
+///              call, the same on all
 /// T travels as in other collectives, and has a default constructor.
 /// Throws argument_error if a rank is out of range; then the other ranks throw failed_elsewhere with its reason, and
 /// nothing has been sent. Throws algorithm_error (unknown name), mismatch_error (other types), and what a serialisation

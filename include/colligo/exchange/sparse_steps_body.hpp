@@ -14,7 +14,11 @@
 #include "../core/strings.hpp"
 #include "../engine/handles.hpp"
 #include "../engine/requests.hpp"
+#include "../rules/kept_topology.hpp"
 #include "../rules/policies.hpp"
+#include "../topology/memory_prices.hpp"
+#include "exchange_by_host.hpp"
+#include "exchange_on_rank.hpp"
 #include "sparse_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -28,7 +32,8 @@ inline constexpr erased_policy policy_of_way{.name = Way::name, .short_name = pa
   choice chosen;
   chosen.policy = way == sparse_way::counters    ? &policy_of_way<counters>
                   : way == sparse_way::consensus ? &policy_of_way<consensus>
-                                                 : &policy_of_way<dense>;
+                  : way == sparse_way::dense     ? &policy_of_way<dense>
+                                                 : &policy_of_way<by_host>;
   chosen.over = transport::messages;
   return chosen;
 }
@@ -78,17 +83,28 @@ COLLIGO_BODY void keep_pattern(endpoint& at, exchange_pattern pattern) {
 }
 
 [[gnu::cold]] inline void explain_way(communicator_state& state, sparse_call const& call, sparse_way way,
-                                      std::string_view why, std::array<double, 3> const& prices) {
+                                      std::string_view why, std::span<double const> prices) {
   auto& kept = kept_exchanges::of(state);
   std::string line = concat({"colligo: sparse_all_to_all of ", call.of.name(), ": by ",
                              sparse_ways[static_cast<std::size_t>(way)], ", ", why, "; for at most ",
                              in_digits(exchange_pattern::at_most(kept.latest.messages), 4), " messages of ",
                              in_digits(exchange_pattern::at_most(kept.latest.bytes), 4), " bytes a rank, as before,"});
-  for (std::size_t i = 0; i < prices.size(); ++i)
+  for (std::size_t i = 0; i < prices.size() && prices[i] != beyond_all; ++i)
     line += concat({i == 0 ? " " : ", ", sparse_ways[i], " ", in_digits(1e6 * prices[i], 4), " us"});
   if (line == kept.explained) return;
   kept.explained = line;
   std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+inline auto prices_for(communicator_state& state, exchange_pattern sent, bool padded) {
+  ranks_on_hosts ranks{state.size()};
+  machine const within = memory_by_distance(state.latencies(), 1, 1).back();
+  if (hierarchy const* const hosts = kept_hierarchies<>::hosts_of(state)) {
+    int const level = hosts->level_within(distance::network);
+    ranks = {state.size(), hosts->parts(level, {0, state.size()}), hosts->largest(level), &within};
+  }
+  return prices_of_ways(state.network(), ranks, exchange_pattern::at_most(sent.messages),
+                        exchange_pattern::at_most(sent.bytes), padded);
 }
 
 COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, bool has_letters) {
@@ -96,7 +112,7 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, 
   if ((call.at.before() & in_functor) != 0) throw_in_functor(state);
   kept_exchanges const* kept = nullptr;
   std::string_view why = "named by the program";
-  std::array<double, 3> prices{};
+  std::array<double, sparse_ways.size()> prices{};
   sparse_way way{};
   auto const find = [&](std::string_view name) {
     for (std::size_t i = 0; i < sparse_ways.size(); ++i)
@@ -105,19 +121,19 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, 
   };
   try {
     kept = &kept_exchanges::of(state);
-    prices = prices_of_ways(state.network(), state.size(), exchange_pattern::at_most(kept->latest.messages),
-                            exchange_pattern::at_most(kept->latest.bytes), !call.is_request);
+    prices = prices_for(state, kept->latest, !call.is_request);
+    auto& bundled = prices[static_cast<std::size_t>(sparse_way::by_host)];
+    if (call.of.objects) bundled = beyond_all;
     std::string const& set = state.sparse_setting();
     if (asked != "automatic") {
       if (!find(asked))
-        throw algorithm_error(concat({where_sparse(state), "no way is named ", printable(asked), "; the known ones are "
-                                      "counters, consensus, dense"}));
+        throw algorithm_error(concat({where_sparse(state), "no way is named ", printable(asked),
+                                      "; the known ones are ", names_of_ways}));
     } else if (!set.empty() && set != "automatic" && find(set)) {
       why = "set by COLLIGO_SPARSE_ALL_TO_ALL";
     } else {
       if (!set.empty() && set != "automatic") {
-        std::string const text = concat({"COLLIGO_SPARSE_ALL_TO_ALL=", set, ": the known values are counters, "
-                                         "consensus, dense"});
+        std::string const text = concat({"COLLIGO_SPARSE_ALL_TO_ALL=", set, ": the known values are ", names_of_ways});
         if (state.strict()) throw algorithm_error("colligo: " + text);
         if (state.rank() == 0) warn_once(text + "; the library chooses");
       }
@@ -128,6 +144,8 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, 
       if (memory && memory->whole() && state.size() <= few_for_direct)
         way = sparse_way::dense, why = "because the ranks share memory";
     }
+    if (way == sparse_way::by_host && call.of.objects)
+      way = sparse_way::counters, why = "because elements that do not travel as bytes go straight";
     if (!has_letters) way = sparse_way::dense;
   } catch (std::exception const& e) {
     if (call.checked) report_refusal(state, true, e.what());
@@ -153,11 +171,11 @@ COLLIGO_BODY sparse_counter counter_of(sparse_call const& call, letters const* o
   return mine;
 }
 
-// A call in progress: begins with the calls that count or agree, takes letters, and knows when all have come.
-class exchange_in_progress final : public owned_by_request {
+// Begins with the calls that count or agree, takes letters, and knows when all have come.
+class exchange_of_letters final : public exchange_on_rank {
  public:
-  exchange_in_progress(sparse_call call, sparse_way way, arrivals& in, owner<letters> over)
-      : call_(std::move(call)), state_(state_at(call_.at)), way_(way), in_(in), over_(std::move(over)) {
+  exchange_of_letters(sparse_call call, sparse_way way, arrivals& in, owner<letters> over)
+      : exchange_on_rank(std::move(call), in, std::move(over)), way_(way) {
     if (!call_.refused) {
       try {
         over_->prepare(call_.out);
@@ -191,10 +209,7 @@ class exchange_in_progress final : public owned_by_request {
     if (way_ == sparse_way::consensus) agreement_number_ = ++state_.calls;
     else counting_->start();
   }
-  void enter(std::uint32_t number) { over_->enter(number); }
-
-  /// True when it is complete.
-  bool advance() {
+  bool advance() override {
     if (!has_counted_ && !count()) return false;
     if (!has_sent_) send();
     while (taken_ < expected_ && over_->take(in_)) ++taken_;
@@ -211,19 +226,11 @@ class exchange_in_progress final : public owned_by_request {
     if (in_.refuses() < 0 && !call_.refused && !call_.is_request) keep_pattern(call_.at, total_.pattern);
     return true;
   }
-  void abandon() noexcept {
+  void abandon() noexcept override {
     if (way_ == sparse_way::consensus) {   // others may wait for it there
       state_.abandon_call_now(agreement_number_);
     }
     over_->abandon();
-  }
-
-  /// The errors of refused calls: all ranks have taken part to the end.
-  void finish() override {
-    if (call_.refused) std::rethrow_exception(call_.refused);
-    if (in_.refuses() >= 0) refuse_for(call_.at, in_.refuses(), in_.reason());
-    if (in_.failure()) std::rethrow_exception(in_.failure());
-    in_.complete();
   }
 
  private:
@@ -282,11 +289,7 @@ class exchange_in_progress final : public owned_by_request {
     counting_ = prepare_call(state_, call, by, {}, false);
   }
 
-  sparse_call call_;
-  communicator_state& state_;
   sparse_way way_;
-  arrivals& in_;
-  owner<letters> over_;
   std::string why_;
   sparse_counter mine_, total_;
   int p_ = 1;
@@ -297,24 +300,16 @@ class exchange_in_progress final : public owned_by_request {
   bool has_counted_ = false, has_sent_ = false, is_agreeing_ = false;
 };
 
-class exchange_steps final : public moving_step {
- public:
-  explicit exchange_steps(exchange_in_progress& run) : run_(run) {}
-  void enter(call const&, erased_policy const&, std::uint32_t number) override { run_.enter(number); }
-  void begin(std::span<operand const>, list_kind) override {}
-  bool advance() override { return run_.advance(); }
-  void abandon() override { run_.abandon(); }
-
- private:
-  exchange_in_progress& run_;
-};
-
 COLLIGO_BODY owned_running prepare_exchange(sparse_call const& call, sparse_way way, arrivals& in,
                                             owner<letters> (*open)(endpoint&, element const&, void const*)) {
   communicator_state& state = state_at(call.at);
   std::uint32_t const before = state.calls;
   try {
-    auto run = make_owner<exchange_in_progress>(call, way, in, open(call.at, call.of, call.wire));
+    owner<exchange_on_rank> run;
+    if (way == sparse_way::by_host)
+      run = make_owner<exchange_by_host>(
+          call, in, open(call.at, element_of<std::byte, no_functor>, state.wire_of_bytes()));
+    else run = make_owner<exchange_of_letters>(call, way, in, open(call.at, call.of, call.wire));
     auto steps = make_owner<exchange_steps>(*run);
     return owned_running(
         new running(state, as_call(call), choice_of(way), std::move(steps), owner<owned_by_request>(std::move(run))));

@@ -3,11 +3,10 @@
 /// Letters between ranks that are threads: the receiver copies from the sender's memory.
 #pragma once
 
-#include <algorithm>
+#include <deque>
 #include <exception>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "../transport/threads/thread_state.hpp"
 #include "letters.hpp"
@@ -21,10 +20,7 @@ class thread_letters final : public letters {
  public:
   thread_letters(typename over_threads<Lazy>::state& state, element const& of) : state_(state), of_(of) {}
 
-  void prepare(std::span<outgoing_message const> out) override {
-    out_ = out;
-    posted_.reserve(std::max(out.size(), static_cast<std::size_t>(state_.size())));   // receivers have pointers
-  }
+  void prepare(std::span<outgoing_message const> out) override { out_ = out; }
   std::size_t bytes(std::size_t i) const override { return of_.bytes(out_[i].elements); }
   void enter(std::uint32_t number) override { number_ = number; }
   void send(std::size_t i, bool) override { post(out_[i], nullptr); }
@@ -81,7 +77,7 @@ class thread_letters final : public letters {
   typename over_threads<Lazy>::state& state_;
   element const& of_;
   std::span<outgoing_message const> out_;
-  std::vector<letter> posted_;
+  std::deque<letter> posted_;   // receivers have pointers
   std::size_t sent_ = 0;
   std::uint32_t number_ = 0;
   unsigned looks_ = 0;
