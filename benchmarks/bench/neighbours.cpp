@@ -46,7 +46,6 @@ class ways : public contest {
   std::string wrong(std::size_t contender, bool is_right) const {
     return is_right ? std::string() : names_[contender] + ": wrong result";
   }
-  void forget() { names_.clear(), runs_.clear(); }
 
  private:
   std::vector<std::string> names_;
@@ -66,6 +65,21 @@ class blocks_of_neighbours final : public ways {
     MPI_Comm_rank(graph_, &rank_);
     auto const all = static_cast<std::size_t>(p);
     counts_.resize(all), places_.resize(all), places_in_.resize(all);
+    add("all_to_all", [this] { colligo::all_to_all(edges_, in_, out_); });
+    add("persistent", [this] { kept_.start(), kept_.wait(); });
+    add("MPI_Neighbor_alltoallv", [this] {
+      MPI_Neighbor_alltoallv(in_.data(), blocks_.data(), at_.data(), MPI_CHAR, out_.data(), blocks_.data(), at_.data(),
+                             MPI_CHAR, graph_);
+    });
+    add("MPI_Startall", [this] {
+      int const all = static_cast<int>(requests_.size());
+      MPI_Startall(all, requests_.data());
+      MPI_Waitall(all, requests_.data(), MPI_STATUSES_IGNORE);
+    });
+    add("MPI_Alltoallv", [this] {
+      MPI_Alltoallv(in_.data(), counts_.data(), places_.data(), MPI_CHAR, out_.data(), counts_in_.data(),
+                    places_in_.data(), MPI_CHAR, graph_);
+    });
   }
   ~blocks_of_neighbours() override {
     end();
@@ -94,22 +108,6 @@ class blocks_of_neighbours final : public ways {
       MPI_Send_init(in_.data() + at_[i], n, MPI_CHAR, targets_[i], 0, graph_, &requests_[i + targets_.size()]);
     }
     kept_ = colligo::all_to_all_init(edges_, in_, out_);
-    forget();
-    add("all_to_all", [this] { colligo::all_to_all(edges_, in_, out_); });
-    add("persistent", [this] { kept_.start(), kept_.wait(); });
-    add("MPI_Neighbor_alltoallv", [this] {
-      MPI_Neighbor_alltoallv(in_.data(), blocks_.data(), at_.data(), MPI_CHAR, out_.data(), blocks_.data(), at_.data(),
-                             MPI_CHAR, graph_);
-    });
-    add("MPI_Startall", [this] {
-      int const all = static_cast<int>(requests_.size());
-      MPI_Startall(all, requests_.data());
-      MPI_Waitall(all, requests_.data(), MPI_STATUSES_IGNORE);
-    });
-    add("MPI_Alltoallv", [this] {
-      MPI_Alltoallv(in_.data(), counts_.data(), places_.data(), MPI_CHAR, out_.data(), counts_in_.data(),
-                    places_in_.data(), MPI_CHAR, graph_);
-    });
   }
   std::string check(std::size_t contender) override {
     std::fill(out_.begin(), out_.end(), static_cast<char>(-1));
@@ -225,7 +223,16 @@ class layouts final : public ways {
   static constexpr std::array names_of_layouts{"stride 2",      "stride 8", "stride 1024", "rows",
                                                "planes' rows", "columns",  "transpose"};
 
-  explicit layouts(std::size_t layout) : layout_(layout) { MPI_Comm_rank(MPI_COMM_WORLD, &rank_); }
+  explicit layouts(std::size_t layout) : layout_(layout) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    add("view", [this] { colligo::broadcast(library_, view_, 0); });
+    add("loop", [this] {
+      if (rank_ == 0) by_hand([](double& packed, double& element) { packed = element; });
+      colligo::broadcast(library_, packed_, 0);
+      if (rank_ != 0) by_hand([](double& packed, double& element) { element = packed; });
+    });
+    add("derived datatype", [this] { MPI_Bcast(memory_.data(), 1, type_, 0, MPI_COMM_WORLD); });
+  }
   ~layouts() override { end(); }
   layouts(layouts const&) = delete;
   layouts& operator=(layouts const&) = delete;
@@ -261,14 +268,6 @@ class layouts final : public ways {
     MPI_Type_create_hvector(static_cast<int>(view_.extents[0]), 1, of_bytes(view_.strides[0]), inner, &type_);
     MPI_Type_free(&inner);
     MPI_Type_commit(&type_);
-    forget();
-    add("view", [this] { colligo::broadcast(library_, view_, 0); });
-    add("loop", [this] {
-      if (rank_ == 0) by_hand([](double& packed, double& element) { packed = element; });
-      colligo::broadcast(library_, packed_, 0);
-      if (rank_ != 0) by_hand([](double& packed, double& element) { element = packed; });
-    });
-    add("derived datatype", [this] { MPI_Bcast(memory_.data(), 1, type_, 0, MPI_COMM_WORLD); });
   }
   std::string check(std::size_t contender) override {
     double next = 0;

@@ -101,6 +101,7 @@ using colligo::broadcast_init;
 using colligo::broken_law;
 using colligo::bruck;
 using colligo::bundles_by_level;
+using colligo::by_host;
 using colligo::byte_calls;
 using colligo::byte_calls_init;
 using colligo::byte_element;

@@ -45,7 +45,7 @@ MUTANTS = {   # name: the test's source, the header, what stands there, what sta
         "  void begin() override {\n    arguments.before();\n",
         "  bool is_packed = false;\n  void begin() override {\n    if (!is_packed) arguments.before();\n"
         "    is_packed = true;\n"),
-    "an output that is not this rank's": ("views", PACKED, "if (packs_ && use_.writes) layout_", "if (packs_) layout_"),
+    "an output that is not this rank's": ("views", "views.hpp", "? !gathers || at_root :", "? true :"),
     "an overlap not seen": ("views", "views.hpp", "return distance == 0;", "return distance == 0 && D == 1;"),
     "last neighbour forgotten": ("graphs", "algorithm/along_edges.hpp",
         "step(listed{static_cast<int>(next - first),",
