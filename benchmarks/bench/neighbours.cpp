@@ -63,8 +63,7 @@ class blocks_of_neighbours final : public ways {
     int p = 1;
     MPI_Comm_size(graph_, &p);
     MPI_Comm_rank(graph_, &rank_);
-    auto const all = static_cast<std::size_t>(p);
-    counts_.resize(all), places_.resize(all), places_in_.resize(all);
+    for (auto* const list : {&counts_, &places_, &places_in_}) list->resize(static_cast<std::size_t>(p));
     add("all_to_all", [this] { colligo::all_to_all(edges_, in_, out_); });
     add("persistent", [this] { kept_.start(), kept_.wait(); });
     add("MPI_Neighbor_alltoallv", [this] {
@@ -363,7 +362,7 @@ int neighbours(int argc, char** argv) {
   if (rank == 0) fmt::print("{}\n{}\n", mpi_library(), describe(seats, p));
   {
     blocks_of_neighbours all(most);
-    for (std::size_t const bytes : sizes) time(all, fmt::format("{} neighbours", all.neighbours()), bytes);
+    for (std::size_t const bytes : sizes) time(all, fmt::format("neighbours: {}", all.neighbours()), bytes);
   }
   if (p == 2) {
     lines_of_a_halo all;
