@@ -13,10 +13,9 @@ placed = {"flat": ("flat_100g", "block"), "in order": ("two_level", "block"), "s
 
 def sparse(quick):
     jobs = []
-    for p in [8] if quick else [64, 256]:
-        for where, (platform, placement) in placed.items():
-            for k, receivers, size in [(2, 0, 64)] if quick else [(4, 0, 1024), (6, 0, 1024), (16, 0, 1024),
-                                                                  (16, 0, 64), (4, 4, 1024)]:
+    for k, receivers, size in [(2, 0, 64)] if quick else [(4, 0, 1024), (16, 0, 64), (16, 0, 1024), (4, 4, 1024)]:
+        for p in [8] if quick else [64]:
+            for where, (platform, placement) in placed.items():
                 def job(where=where, platform=platform, placement=placement, p=p, k=k, receivers=receivers, size=size):
                     table = root / f"build/figures-{os.getpid()}.csv"
                     run = subprocess.run(

@@ -126,12 +126,16 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
   }
   void deliver(bundle::heading const& of, void const* data) {
     std::size_t const size = call_.of.size;
-    if (of.bytes % size != 0)
-      throw mismatch_error(other_elements(at_call(state_.rank(), number_, "sparse_all_to_all"), of.from,
-                                          concat({"elements of type ", call_.of.name()}),
-                                          with_number(of.bytes, "byte")));
+    if (of.bytes % size != 0) refuse_letter(of.from, of.bytes);
     std::byte* const into = in_.add(of.from, of.bytes / size);
     if (of.bytes != 0) std::memcpy(into, data, of.bytes);
+  }
+
+  // The ranks have named different ways, or types.
+  [[noreturn]] void refuse_letter(int from, std::size_t bytes) const {
+    throw mismatch_error(other_elements(at_call(state_.rank(), number_, "sparse_all_to_all"), from,
+                                        concat({"elements of type ", call_.of.name(), " by host"}),
+                                        with_number(bytes, "byte")));
   }
 
   void send() {
@@ -155,7 +159,9 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
   // What has been taken, if it is a whole letter: long ones come in parts.
   void read() {
     auto const found = arriving_.find(latest_);
+    if (found->second.size() < sizeof(bundle::head)) refuse_letter(latest_, found->second.size());
     bundle::head const head = bundle::head_of(found->second);
+    if (head.stage >= out_.size()) refuse_letter(latest_, found->second.size());
     if (found->second.size() != head.bytes) return;
     auto const letter = std::move(found->second);
     arriving_.erase(found);

@@ -45,8 +45,8 @@ struct dense {
 /// one letter each way, by ranks that take turns; what comes is dealt out within the host in the same way. All letters
 /// are sent, so nobody has to learn who sends.
 /// Picture  hosts 0-1 2-3 4-5, as bundles_by_level   1 and 3 lead for the first two: 0->1 2->3, 1-3, 1->0 3->2
-/// Cost     with h hosts of m ranks: 2 (m - 1) messages within the host, (h - 1)/m rounded up between hosts, each
-///          message 16 bytes longer and sent three times; on one host m - 1 messages
+/// Cost     with h hosts of m ranks: 2 (m - 1) messages within the host, h/m rounded up between hosts, each message 16
+///          bytes longer and sent three times; on one host m - 1 messages
 /// Needs    three times the messages that pass a rank; elements that travel as bytes (counters takes others)
 /// Prefer   several short messages of a rank, few hosts of several ranks, many senders to few.   Avoid: long messages
 /// Source   aggregation by locality, as in MPI Advance: Collom, Li, Bienz, Optimizing Irregular Communication, 2023
@@ -136,11 +136,11 @@ inline std::array<double, sparse_ways.size()> prices_of_ways(machine const& m, r
   double const agreed = 2 * m.alpha + halving;
   double const asking = rounds * m.alpha;
   double const exchanged = bruck(8) + (padded ? std::min(straight, asking + bruck(bytes)) : straight);
-  // Letters within a host are taken one after the other. A byte is copied into a letter, and out of it, on each way.
+  // Letters are probed for, and taken one after the other. A byte is copied into one, and out of it, on each way.
   double const ways_within = ranks.most == 1 ? 0 : ranks.hosts == 1 ? 1 : 2, between = ranks.hosts > 1;
   double const per_byte = ways_within * near.beta + between * m.beta + 2 * (ways_within + between) * m.own.copied;
   double const bundled = ways_within * (ranks.most - 1) * near.alpha +
-                         startups(std::ceil((ranks.hosts - 1.) / ranks.most)) + messages * (bytes + 16) * per_byte;
+                         std::ceil((ranks.hosts - 1.) / ranks.most) * m.alpha + messages * (bytes + 16) * per_byte;
   return {counted + straight, agreed + straight, exchanged, bundled};
 }
 
