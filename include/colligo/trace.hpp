@@ -3,4 +3,5 @@
 /// tracing, and COLLIGO_TRACE for whole programs (tools/tracing.hpp).
 #pragma once
 
+#include "communicators/communicators.hpp"
 #include "tools/tracing.hpp"

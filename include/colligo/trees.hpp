@@ -4,6 +4,7 @@
 /// header in one unit.
 #pragma once
 
+#include "communicators/communicators.hpp"
 #include "rules/trees_of_hosts.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

@@ -15,9 +15,19 @@
 
 #include <numeric>
 
+#include "all_gather.hpp"
+#include "all_gatherv.hpp"
+#include "all_reduce.hpp"
+#include "all_to_all.hpp"
 #include "arguments/calls.hpp"
 #include "arguments/packed.hpp"
+#include "broadcast.hpp"
 #include "exchange/strided_view.hpp"
+#include "gather.hpp"
+#include "reduce.hpp"
+#include "reduce_scatter.hpp"
+#include "scan.hpp"
+#include "scatter.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

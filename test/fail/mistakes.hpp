@@ -36,6 +36,7 @@ struct point { double x, y; };
 struct owner { std::unique_ptr<double> value; };
 class with_pair { std::pair<int, double> value; };
 struct adding { double value; adding operator+(adding const& other) { return {value + other.value}; } };
+struct unordered_place { int row; };
 struct sharer { std::shared_ptr<double> value; };
 
 extern colligo::mpi_communicator world;
@@ -47,6 +48,7 @@ extern std::vector<int> counts, displs, integers;
 extern std::vector<bool> bits;
 extern std::vector<point> points;
 extern std::vector<owner> owners;
+extern std::vector<colligo::located<double, unordered_place>> unordered_places;
 extern std::vector<sharer> sharers;
 extern std::vector<with_pair> with_pairs;
 extern std::vector<adding> hasty;

@@ -55,7 +55,7 @@ std::string on_stderr(F f) {
 
 }  // namespace
 
-TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type and size class, on rank 0") {
+TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type, size class, algorithm and decider, on rank 0") {
   auto const calls = [] {
     run_threads(3, [](thread_communicator& comm) {
       std::vector<int> some(9), more(16);
@@ -64,6 +64,8 @@ TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type and size 
         all_reduce(comm, in_place(std::span(some).first(8)), std::plus<>{});   // 32 bytes, as 36 are
         all_reduce(comm, in_place(more), std::plus<>{}, over_shared_memory{ring{}});
         all_reduce(comm, 1.0f, std::plus<>{}, named("ring"));
+        all_reduce(comm, 1.0f, std::plus<>{}, named("binary_tree"));
+        all_reduce(comm, 1.0f, std::plus<>{}, ring{});
         iall_reduce(comm, in_place(std::span(some).first(1)), maximum{}).wait();
         barrier(checked(comm));
       }
@@ -77,12 +79,14 @@ TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type and size 
   std::string said = on_stderr(calls);
   // What std::plus<> is called is the compiler's to say.
   for (std::size_t at; (at = said.find("plus<void>")) != std::string::npos;) said.replace(at, 10, "plus<>");
-  CHECK(std::ranges::count(said, '\n') == 5);
+  CHECK(std::ranges::count(said, '\n') == 7);
   CHECK_THAT(said, StartsWith("colligo: all_reduce of 9 int (36 bytes), grouped_doubling:early=0, std::plus<>: over "
                               "messages, chosen by the papers' rules\n"));
   CHECK_THAT(said, Contains("all_reduce of 16 int (64 bytes), ring@shared_memory, std::plus<>: over shared memory, "
                             "pinned by the program\n"));
   CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<>: over messages, named by the program\n"));
+  CHECK_THAT(said, Contains("1 float (4 bytes), binary_tree, std::plus<>: over messages, named by the program\n"));
+  CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<>: over messages, pinned by the program\n"));
   CHECK_THAT(said, Contains("barrier, dissemination: over messages, chosen by the papers' rules\n"));
 }
 

@@ -69,8 +69,11 @@ struct owned_functor : owned_by_request {
 /// Checks at compile time that an algorithm fits the element type and the functor.
 template <collective C, class Algorithm, class T, class Op, class Comm>
 constexpr void check_laws() {
-  static_assert(offers<Algorithm, C, T, Op>, "colligo: this algorithm has no form for this collective");
-  if constexpr (offers<Algorithm, C, T, Op>) {
+  constexpr bool has_form = offers<Algorithm, C, T, Op>;   // the concept itself would be explained in six lines
+  static_assert(has_form,
+                "colligo: this algorithm has no form for this collective: those that have are in the table \"Algorithms "
+                "and knobs\" of examples/guide/calls.md, and in what colligo::named(\"?\") throws");
+  if constexpr (has_form) {
     static_assert(keeps_order<policy_t<C, Algorithm, T, Op>>() || may_reorder<Op, T>(),
                   "colligo: this algorithm reorders operands and the functor is not known to commute: wrap it, "
                   "colligo::as_commutative(op), "
@@ -153,6 +156,7 @@ class accepted {
     else if constexpr (!is_decided_at_run_time<Algorithm>) check_laws<C, Algorithm, T, op, Comm>();
     if constexpr (is_decided_at_run_time<Algorithm> || offers<Algorithm, C, T, op>)
       return detail::decide<C, T, op>(state, call, algorithm);
+    else return choice();   // the message above is the only error
   }
 };
 

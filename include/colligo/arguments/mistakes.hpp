@@ -43,6 +43,7 @@ enum class mistaken {
   types,               ///< input and output are of different types
   temporary_input, temporary_output, constant_output,
   locates,             ///< maxloc or minloc of elements without a place
+  unordered_places,    ///< or of some that nothing compares
   no_functor, returns_nothing, changes_operands, narrows_elements, combines_nothing, compares_elements,
   operator_changes,    ///< std::plus<> and its like, of elements whose operator is not const
   functor_before,      ///< the ranges
@@ -87,6 +88,11 @@ template <class T>
 inline constexpr bool locates = std::is_same_v<std::remove_cvref_t<T>, maxloc> ||
                                 std::is_same_v<std::remove_cvref_t<T>, minloc>;
 
+template <class T>
+inline constexpr bool is_located = false;
+template <class T, class Index>
+inline constexpr bool is_located<located<T, Index>> = true;
+
 /// A string that can not be an output.
 template <class T>
 inline constexpr bool is_name = std::is_convertible_v<T, std::string_view> && !algorithm<T> &&
@@ -117,7 +123,8 @@ inline constexpr bool calls_operator = requires { typename std::remove_cvref_t<T
 /// The mistake in a functor that should combine E.
 template <class E, class... Arguments>
 constexpr mistaken mistaken_functor() {
-  if constexpr ((locates<Arguments> || ...)) return mistaken::locates;
+  if constexpr ((locates<Arguments> || ...))
+    return is_located<E> ? mistaken::unordered_places : mistaken::locates;
   else if constexpr ((compares<std::remove_cvref_t<Arguments>> || ...)) return mistaken::compares_elements;
   else if constexpr ((std::is_invocable_r_v<E, Arguments&, E const&, E const&> || ...))
     return mistaken::narrows_elements;
@@ -217,6 +224,8 @@ constexpr mistaken mistaken_in() {
   else if constexpr (element != mistaken::something) return element;
   else if constexpr (pointer<first> && (!whole_number<second> || (C == broadcast && !whole_number<third>)))
     return mistaken::pointer;
+  else if constexpr (two_ranges && element_of_range<whole, second> && !travels_over<whole, std::remove_cvref_t<comm>>)
+    return mistaken_element<whole, std::remove_cvref_t<comm>>();
   else if constexpr (two_ranges && !elements_like<second, first> && !has_counts_first &&
                      !element_of_range<std::remove_cvref_t<first>, second>) return mistaken::types;
   else if constexpr (number<first> && number<second> && n > 3 && combines(C) && std::is_lvalue_reference_v<second> &&
@@ -254,7 +263,8 @@ struct answer : mistake {
   static_assert(what != mistaken::unserialised,
                 "colligo: this element type can not be sent: make it trivially copyable, or, with Boost.MPI, give it a "
                 "Boost.Serialization serialize() (for those of the standard library include "
-                "<boost/serialization/map.hpp>, <boost/serialization/utility.hpp> for std::pair ...), or specialise "
+                "<boost/serialization/vector.hpp>, <boost/serialization/map.hpp>, <boost/serialization/utility.hpp> for "
+                "std::pair ...), or specialise "
                 "colligo::travels_as_bytes if it can be copied byte by byte (a class with a private std::pair, a "
                 "matrix of fixed size)");
   static_assert(what != mistaken::bits,
@@ -287,6 +297,9 @@ struct answer : mistake {
   static_assert(what != mistaken::locates,
                 "colligo: maxloc and minloc combine values with their places: write "
                 "colligo::located<T, Index>{value, index}, or colligo::maximum for the value alone");
+  static_assert(what != mistaken::unordered_places,
+                "colligo: maxloc and minloc take the lowest index of equal values: the Index of located<T, Index> needs "
+                "operator< (an integer, std::pair{rank, i}, std::array ...), and so does T");
   static_assert(what != mistaken::no_functor,
                 "colligo: a functor is missing, a callable T(T const&, T const&): std::plus<>{} for MPI_SUM, "
                 "colligo::maximum{} for MPI_MAX, std::logical_and<>{} for MPI_LAND, a lambda ...");

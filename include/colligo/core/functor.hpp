@@ -84,6 +84,12 @@ struct located {
 
 namespace detail {
 
+template <class T, class Index>
+concept locatable = requires(T const& value, Index const& index) {
+  { value < value } -> std::convertible_to<bool>;
+  { index < index } -> std::convertible_to<bool>;
+};
+
 // A NaN loses against every number; of equal values, and of NaNs, the lowest index wins. That is a total order, so
 // maxloc and minloc commute and the result is the same for every algorithm and every number of ranks.
 template <class Located, class Better>
@@ -103,6 +109,7 @@ constexpr Located better_of(Located const& a, Located const& b, Better better) {
 /// The largest value with its index. Ties: the lowest index. The result is a NaN only if all values are.
 struct maxloc {
   template <class T, class Index>
+    requires detail::locatable<T, Index>
   constexpr located<T, Index> operator()(located<T, Index> const& a, located<T, Index> const& b) const {
     return detail::better_of(a, b, std::greater<>{});
   }
@@ -111,6 +118,7 @@ struct maxloc {
 /// The smallest value with its index. Ties and NaN as in maxloc.
 struct minloc {
   template <class T, class Index>
+    requires detail::locatable<T, Index>
   constexpr located<T, Index> operator()(located<T, Index> const& a, located<T, Index> const& b) const {
     return detail::better_of(a, b, std::less<>{});
   }

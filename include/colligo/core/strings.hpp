@@ -85,7 +85,8 @@ std::string concat(std::initializer_list<concat_piece> words);
 /// "rank 3", "ranks 0-2, 4". Precondition: ascending.
 std::string ranks_text(std::span<int const> ranks);
 
-/// "COLLIGO_TRACE: this program includes neither <colligo/trace.hpp> nor <colligo/environment.hpp>".
+/// "COLLIGO_TRACE has no effect: include <colligo/environment.hpp>, or <colligo/trace.hpp> alone, in one file of this
+/// program".
 std::string not_included(std::string_view asked_by, std::string_view header);
 
 }  // namespace colligo

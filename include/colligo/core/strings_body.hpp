@@ -184,7 +184,8 @@ template <class T>
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string not_included(std::string_view asked_by, std::string_view header) {
-  return concat({asked_by, ": this program includes neither <colligo/", header, "> nor <colligo/environment.hpp>"});
+  return concat({asked_by, " has no effect: include <colligo/environment.hpp>, or <colligo/", header,
+                 "> alone, in one file of this program"});
 }
 
 [[gnu::cold]] COLLIGO_BODY std::string ranks_text(std::span<int const> ranks) {

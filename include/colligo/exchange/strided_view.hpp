@@ -62,28 +62,63 @@ struct strided_view {
   }
 };
 
-namespace by_name {
+namespace detail {
 
-/// count elements, each `stride` elements behind the one before: a column of a matrix.
-template <class T>
-constexpr strided_view<T, 1> strided(T* first, std::size_t count, std::ptrdiff_t stride) {
-  return {first, {count}, {stride}};
+/// An integer of any type: lengths are std::size_t in most programs, and {1, height} mixes types.
+struct any_integer {
+  template <std::integral N>
+  constexpr any_integer(N n) : value(static_cast<std::ptrdiff_t>(n)) {}
+  constexpr explicit operator std::ptrdiff_t() const { return value; }
+  std::ptrdiff_t value;
+};
+
+template <class T, std::size_t D, class Extent, class Stride>
+constexpr strided_view<T, D> made_strided(T* first, Extent const (&extents)[D], Stride const (&strides)[D]) {
+  strided_view<T, D> view{first, {}, {}};
+  for (std::size_t d = 0; d < D; ++d) {
+    view.extents[d] = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(extents[d]));
+    view.strides[d] = static_cast<std::ptrdiff_t>(strides[d]);
+  }
+  return view;
 }
-/// An array with these extents and strides: strided(p, {rows, columns}, {1, leading_dimension}).
-template <class T, std::size_t D>
-constexpr strided_view<T, D> strided(T* first, std::size_t const (&extents)[D], std::ptrdiff_t const (&strides)[D]) {
-  return {first, std::to_array(extents), std::to_array(strides)};
-}
-/// An array that lies one row after the other: row_major(p, {rows, columns}).
-template <class T, std::size_t D>
-constexpr strided_view<T, D> row_major(T* first, std::size_t const (&extents)[D]) {
-  strided_view<T, D> view{first, std::to_array(extents), {}};
+template <class T, std::size_t D, class Extent>
+constexpr strided_view<T, D> made_row_major(T* first, Extent const (&extents)[D]) {
+  strided_view<T, D> view = made_strided(first, extents, extents);
   std::ptrdiff_t next = 1;
   for (std::size_t d = D; d-- > 0;) {
     view.strides[d] = next;
     next *= static_cast<std::ptrdiff_t>(extents[d]);
   }
   return view;
+}
+
+}  // namespace detail
+
+namespace by_name {
+
+/// count elements, each `stride` elements behind the one before: a column of a matrix.
+template <class T, std::integral Count, std::integral Stride>
+constexpr strided_view<T, 1> strided(T* first, Count count, Stride stride) {
+  return {first, {static_cast<std::size_t>(count)}, {static_cast<std::ptrdiff_t>(stride)}};
+}
+/// An array with these extents and strides, integers: strided(p, {rows, columns}, {1, leading_dimension}).
+template <class T, std::integral Extent, std::integral Stride, std::size_t D>
+constexpr strided_view<T, D> strided(T* first, Extent const (&extents)[D], Stride const (&strides)[D]) {
+  return detail::made_strided(first, extents, strides);
+}
+template <class T, std::size_t D>   // of different types
+constexpr strided_view<T, D> strided(T* first, detail::any_integer const (&extents)[D],
+                                     detail::any_integer const (&strides)[D]) {
+  return detail::made_strided(first, extents, strides);
+}
+/// An array that lies one row after the other: row_major(p, {rows, columns}).
+template <class T, std::integral Extent, std::size_t D>
+constexpr strided_view<T, D> row_major(T* first, Extent const (&extents)[D]) {
+  return detail::made_row_major(first, extents);
+}
+template <class T, std::size_t D>   // of different types
+constexpr strided_view<T, D> row_major(T* first, detail::any_integer const (&extents)[D]) {
+  return detail::made_row_major(first, extents);
 }
 
 }  // namespace by_name

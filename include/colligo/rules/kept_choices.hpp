@@ -85,6 +85,9 @@ struct kept_choices final : kept_with_state {
     collective what;
     element const* of;
     int size_class;
+    erased_policy const* policy;   ///< null: candidates in turn
+    transport over;
+    decided_by who;
     bool operator==(explained_call const&) const = default;
   };
 

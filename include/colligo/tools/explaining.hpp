@@ -25,7 +25,7 @@ struct explaining {
   static std::string explained(endpoint& at, call const& call, choice const* by, std::string const& trouble,
                                policy_table const& policies);
   static std::string latest_choice(endpoint& at, collective what);
-  /// Prints a line on stderr, unless there was one for such a call.
+  /// Prints a line on stderr, unless there was one for such a call with this algorithm, chosen in this way.
   static void explain_if_new(communicator_state& state, call const& call, choice const& by);
 };
 

@@ -115,7 +115,8 @@ template <class Lazy>
 [[gnu::cold]] void explaining<Lazy>::explain_if_new(communicator_state& state, call const& call, choice const& by) {
   auto& printed = kept_choices::of(state).explained;
   std::size_t const bytes = call.of->bytes(call.vector.whole.size());
-  kept_choices::explained_call const now{call.what, call.of, static_cast<int>(std::bit_width(bytes))};
+  kept_choices::explained_call const now{call.what, call.of, static_cast<int>(std::bit_width(bytes)),
+                                         by.who == decided_by::tried ? nullptr : by.policy, by.over, by.who};
   if (std::find(printed.begin(), printed.end(), now) != printed.end()) return;
   printed.push_back(now);
   std::string line = "colligo: " + std::string(described(call, by, call_form::blocking).text()) + ": " +
