@@ -47,6 +47,7 @@ if(FOLDER)
         if(records)
           string(APPEND schedules "{\n${block}}\n")
         elseif(block MATCHES "int main\\(")
+          string(REGEX REPLACE "MPI_(Init|Finalize)\\([^\n]*\n" "\n" block "${block}")   # done by mpi/main.cpp
           string(APPEND functions "namespace block_${number} {\n${block}}\n")
           string(APPEND calls "  BOOST_TEST(block_${number}::main(argc, argv) == 0)${semicolon}\n")
         else()

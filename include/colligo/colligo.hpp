@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// All collectives, questions about sequences, exact, binned and sparse sums, batches, and explain, predict, record,
-/// require, adaptive, trees, progress_thread. A unit compiles only what it uses. Not included: calls with neighbours and
-/// halos (exchange.hpp), with elements that do not lie side by side (views.hpp), with types known at run time
+/// require, adaptive, trees, progress_thread. A unit compiles only what it uses. Not included: calls with neighbours
+/// and halos (exchange.hpp), with elements that do not lie side by side (views.hpp), with types known at run time
 /// (bytes.hpp); features that only the environment turns on (environment.hpp), tracing (trace.hpp), use_table
 /// (table.hpp) and pictures of schedules (tools/draw.hpp).
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: this algorithm has no form for this collective: those that have are in the table "Algorithms and knobs"
+// expect: colligo: this algorithm has no form for this collective: those that have are in the
+//         table "Algorithms and knobs"
 // lines: 20
 #include <colligo/reduce.hpp>
 

@@ -263,8 +263,8 @@ struct answer : mistake {
   static_assert(what != mistaken::unserialised,
                 "colligo: this element type can not be sent: make it trivially copyable, or, with Boost.MPI, give it a "
                 "Boost.Serialization serialize() (for those of the standard library include "
-                "<boost/serialization/vector.hpp>, <boost/serialization/map.hpp>, <boost/serialization/utility.hpp> for "
-                "std::pair ...), or specialise "
+                "<boost/serialization/vector.hpp>, <boost/serialization/map.hpp>, <boost/serialization/utility.hpp> "
+                "for std::pair ...), or specialise "
                 "colligo::travels_as_bytes if it can be copied byte by byte (a class with a private std::pair, a "
                 "matrix of fixed size)");
   static_assert(what != mistaken::bits,
@@ -298,8 +298,8 @@ struct answer : mistake {
                 "colligo: maxloc and minloc combine values with their places: write "
                 "colligo::located<T, Index>{value, index}, or colligo::maximum for the value alone");
   static_assert(what != mistaken::unordered_places,
-                "colligo: maxloc and minloc take the lowest index of equal values: the Index of located<T, Index> needs "
-                "operator< (an integer, std::pair{rank, i}, std::array ...), and so does T");
+                "colligo: maxloc and minloc take the lowest index of equal values: the Index of located<T, Index> "
+                "needs operator< (an integer, std::pair{rank, i}, std::array ...), and so does T");
   static_assert(what != mistaken::no_functor,
                 "colligo: a functor is missing, a callable T(T const&, T const&): std::plus<>{} for MPI_SUM, "
                 "colligo::maximum{} for MPI_MAX, std::logical_and<>{} for MPI_LAND, a lambda ...");
