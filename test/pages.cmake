@@ -47,7 +47,9 @@ if(FOLDER)
         if(records)
           string(APPEND schedules "{\n${block}}\n")
         elseif(block MATCHES "int main\\(")
-          string(REGEX REPLACE "MPI_(Init|Finalize)\\([^\n]*\n" "\n" block "${block}")   # done by mpi/main.cpp
+          # mpi/main.cpp has initialised MPI, and finalizes it.
+          string(REGEX REPLACE "MPI_Init\\([^\n]*\n" "static_cast<void>(argc), static_cast<void>(argv)${semicolon}\n" block "${block}")
+          string(REGEX REPLACE "MPI_Finalize\\([^\n]*\n" "\n" block "${block}")
           string(APPEND functions "namespace block_${number} {\n${block}}\n")
           string(APPEND calls "  BOOST_TEST(block_${number}::main(argc, argv) == 0)${semicolon}\n")
         else()
