@@ -23,8 +23,7 @@ namespace by_name {
 /// @param op         associative callable T(T const&, T const&)
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws argument_error (sizes differ, ranges overlap), algorithm_error (unknown name, functor not known to commute),
-/// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
-/// over comm.
+/// mpi_error; nothing is written before the arguments are accepted. Cost: the algorithm's card. Collective over comm.
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>

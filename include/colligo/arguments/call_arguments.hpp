@@ -122,8 +122,7 @@ class accepted {
     }
   }
 
-  /// Makes an object that a request owns. If that fails for a request that is started at once, reports it to the other
-  /// ranks.
+  /// Makes an object that a request owns. If that fails for one that is started at once, tells the other ranks.
   template <made How, class Owned, class... Arguments>
   owner<Owned> own(Arguments&&... arguments) {
     try {

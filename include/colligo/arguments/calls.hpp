@@ -85,8 +85,7 @@ struct elementwise_calls {
     requires(combines(collective::what))                                                                             \
   [[nodiscard]] result name(Comm const&, Both, detail::overloaded_in<Both>, More const&...);
 
-/// For calls without a communicator. By const&: a template of the user's own is the better match, where a program opens
-/// this namespace.
+/// For calls without a communicator. By const&: where a program opens this namespace, its own template matches better.
 #define COLLIGO_NO_COMMUNICATOR(attribute, name, what, how)                                                          \
   template <class First, class... More>                                                                              \
     requires(!communicator<First> && !detail::has_forms_elsewhere<First>)                                            \

@@ -68,8 +68,7 @@ concept functor_on_values = !stands_in_place<T> && !functor_on_elements<Op, T> &
 template <class Op, class T>
 concept functor_without_state_on_elements = elements<T> && std::is_empty_v<Op> && functor_on_elements<Op, T>;
 
-/// Arguments of Boost.MPI beside values: an archive that has been written, or is to be read; an object's shape, or
-/// values.
+/// Arguments of Boost.MPI beside values: an archive, written or to be read; an object's shape, or its values.
 template <class T>
 concept written_archive = std::is_same_v<std::remove_const_t<T>, boost::mpi::packed_oarchive> ||
                           std::is_same_v<std::remove_const_t<T>, boost::mpi::packed_skeleton_oarchive>;

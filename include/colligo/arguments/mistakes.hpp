@@ -42,8 +42,7 @@ enum class mistaken {
   pointer_and_count,   ///< where there is no such form
   types,               ///< input and output are of different types
   temporary_input, temporary_output, constant_output,
-  locates,             ///< maxloc or minloc of elements without a place
-  unordered_places,    ///< or of some that nothing compares
+  locates,             ///< maxloc or minloc of elements without a place that can be compared
   no_functor, returns_nothing, changes_operands, narrows_elements, combines_nothing, compares_elements,
   operator_changes,    ///< std::plus<> and its like, of elements whose operator is not const
   functor_before,      ///< the ranges
@@ -88,11 +87,6 @@ template <class T>
 inline constexpr bool locates = std::is_same_v<std::remove_cvref_t<T>, maxloc> ||
                                 std::is_same_v<std::remove_cvref_t<T>, minloc>;
 
-template <class T>
-inline constexpr bool is_located = false;
-template <class T, class Index>
-inline constexpr bool is_located<located<T, Index>> = true;
-
 /// A string that can not be an output.
 template <class T>
 inline constexpr bool is_name = std::is_convertible_v<T, std::string_view> && !algorithm<T> &&
@@ -123,8 +117,7 @@ inline constexpr bool calls_operator = requires { typename std::remove_cvref_t<T
 /// The mistake in a functor that should combine E.
 template <class E, class... Arguments>
 constexpr mistaken mistaken_functor() {
-  if constexpr ((locates<Arguments> || ...))
-    return is_located<E> ? mistaken::unordered_places : mistaken::locates;
+  if constexpr ((locates<Arguments> || ...)) return mistaken::locates;
   else if constexpr ((compares<std::remove_cvref_t<Arguments>> || ...)) return mistaken::compares_elements;
   else if constexpr ((std::is_invocable_r_v<E, Arguments&, E const&, E const&> || ...))
     return mistaken::narrows_elements;
@@ -296,10 +289,8 @@ struct answer : mistake {
                 "a name, and keep it until wait()");
   static_assert(what != mistaken::locates,
                 "colligo: maxloc and minloc combine values with their places: write "
-                "colligo::located<T, Index>{value, index}, or colligo::maximum for the value alone");
-  static_assert(what != mistaken::unordered_places,
-                "colligo: maxloc and minloc take the lowest index of equal values: the Index of located<T, Index> "
-                "needs operator< (an integer, std::pair{rank, i}, std::array ...), and so does T");
+                "colligo::located<T, Index>{value, index}, both with operator< (an Index is an integer, a "
+                "std::pair{rank, i} ...), or colligo::maximum for the value alone");
   static_assert(what != mistaken::no_functor,
                 "colligo: a functor is missing, a callable T(T const&, T const&): std::plus<>{} for MPI_SUM, "
                 "colligo::maximum{} for MPI_MAX, std::logical_and<>{} for MPI_LAND, a lambda ...");

@@ -53,8 +53,7 @@ concept takes_index = !std::is_invocable_r_v<T, Op&, T const&, T const&> &&
 
 }  // namespace detail
 
-/// The larger / smaller of two values. Of a NaN and a number it is the number, so the result does not depend on the
-/// order of ranks.
+/// The larger / smaller of two values, of a NaN and a number the number: whatever the order of ranks.
 struct maximum {
   template <class T>
   constexpr T operator()(T const& a, T const& b) const { return b > a || detail::unordered(a) ? b : a; }
@@ -84,11 +83,8 @@ struct located {
 
 namespace detail {
 
-template <class T, class Index>
-concept locatable = requires(T const& value, Index const& index) {
-  { value < value } -> std::convertible_to<bool>;
-  { index < index } -> std::convertible_to<bool>;
-};
+template <class T>
+concept ordered = requires(T const& x) { bool(x < x); };
 
 // A NaN loses against every number; of equal values, and of NaNs, the lowest index wins. That is a total order, so
 // maxloc and minloc commute and the result is the same for every algorithm and every number of ranks.
@@ -108,8 +104,7 @@ constexpr Located better_of(Located const& a, Located const& b, Better better) {
 
 /// The largest value with its index. Ties: the lowest index. The result is a NaN only if all values are.
 struct maxloc {
-  template <class T, class Index>
-    requires detail::locatable<T, Index>
+  template <detail::ordered T, detail::ordered Index>
   constexpr located<T, Index> operator()(located<T, Index> const& a, located<T, Index> const& b) const {
     return detail::better_of(a, b, std::greater<>{});
   }
@@ -117,8 +112,7 @@ struct maxloc {
 
 /// The smallest value with its index. Ties and NaN as in maxloc.
 struct minloc {
-  template <class T, class Index>
-    requires detail::locatable<T, Index>
+  template <detail::ordered T, detail::ordered Index>
   constexpr located<T, Index> operator()(located<T, Index> const& a, located<T, Index> const& b) const {
     return detail::better_of(a, b, std::less<>{});
   }

@@ -193,8 +193,7 @@ constexpr auto make_policy(Tag const& tag) {
 template <collective C, class Tag, class T, class Op>
 using policy_t = decltype(make_policy<C, Tag, T, Op>(std::declval<Tag const&>()));
 
-/// Operands stay in rank order, so any associative functor works. A policy that does not declare it counts as
-/// reordering.
+/// Operands stay in rank order, so any associative functor works. A policy that does not declare it reorders.
 template <class Policy>
 constexpr bool keeps_order() { return requires { requires Policy::ordered; }; }
 
@@ -241,8 +240,7 @@ constexpr own_work work_of(Policy const& policy, blocks const& vector, std::size
   else return {};
 }
 
-/// Calls a policy with its collective's arguments: the vector or its blocks, or both vectors' blocks, and the root if
-/// there is one.
+/// Calls a policy with its collective's arguments: the vector or its blocks, or both vectors' blocks, and any root.
 template <collective C, class Policy, steps Step>
 constexpr void apply(Policy const& policy, Step& step, blocks const& vector, int root = 0) {
   if constexpr (C == collective::barrier) policy(step);

@@ -122,8 +122,7 @@ struct blocks {
   /// An even split: the first block is the longest, the last one the shortest.
   constexpr bool is_even() const { return offsets == nullptr && finer == 0; }
 
-  /// The lengths of the longest and of the shortest block. Looks at all blocks, unless the split is even or the lengths
-  /// are known.
+  /// The lengths of the longest and of the shortest block. Looks at all blocks, unless the split is even or known.
   constexpr std::size_t longest() const { return lengths ? lengths->longest : most_in_a_row(1); }
   constexpr std::size_t shortest() const {
     if (lengths) return lengths->shortest;

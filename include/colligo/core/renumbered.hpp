@@ -97,8 +97,7 @@ constexpr auto mirrored_at(Step& step, int root) {
 }
 
 /// Extends an all_reduce for p = 2^k to any number of ranks: each spare rank sends its vector to its neighbour and gets
-/// the result back. Keeps order. If p is no power of two, this adds 2 one-way messages of the vector and one fold of
-/// it.
+/// the result back. Keeps order. If p is no power of two, this adds 2 one-way messages and one fold of the vector.
 template <class Inner, class T>
 struct folded {
   Inner inner{};

@@ -20,8 +20,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// "1", "on", "yes", "true" or "0", "off", "no", "false", in letters of any size.
 std::optional<bool> switch_in(std::string_view word);
 
-/// Whether a switch of the environment is on. Off if it is not set or its value is unknown; states warn of unknown
-/// ones.
+/// Whether a switch of the environment is on. Off if it is not set, or unknown: states warn of that.
 bool switch_of_environment(char const* variable);
 
 /// Removes the digits at the beginning of a text and returns their value. None if there are no digits or too many.
@@ -85,8 +84,7 @@ std::string concat(std::initializer_list<concat_piece> words);
 /// "rank 3", "ranks 0-2, 4". Precondition: ascending.
 std::string ranks_text(std::span<int const> ranks);
 
-/// "COLLIGO_TRACE has no effect: include <colligo/environment.hpp>, or <colligo/trace.hpp> alone, in one file of this
-/// program".
+/// "COLLIGO_TRACE has no effect: include <colligo/environment.hpp>, or ..., in one file of this program".
 std::string not_included(std::string_view asked_by, std::string_view header);
 
 }  // namespace colligo

@@ -90,8 +90,7 @@ struct initial_value {
   bool is_in_result = false;   ///< otherwise the caller combines it with the result
 };
 
-/// One call of a collective on one rank: `in` is the rank's contribution, `out` its result, each a stretch of the
-/// vector.
+/// One call of a collective on one rank: `in` is its contribution, `out` its result, each a stretch of the vector.
 struct call {
   collective what;
   element const* of;

@@ -11,8 +11,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A few disjoint ranges that do not touch. The papers' algorithms write at most two at a time (a stretch that wraps
-/// round).
+/// A few ranges that do not touch. The papers' algorithms write at most two at a time (a stretch that wraps round).
 class written_ranges {
  public:
   explicit written_ranges(range first = {}) { add(first); }

@@ -15,8 +15,7 @@
 namespace colligo::inline COLLIGO_MODE::detail {
 
 /// A rank whose functor has thrown continues to the end of the algorithm and marks each message as failed. A rank that
-/// can not go on abandons the call, and so do all ranks that wait in it. Their data stays in the channels; later calls
-/// skip it.
+/// can not go on abandons the call, and so do all ranks that wait in it. Later calls skip their data in the channels.
 class shared_call : private listener {
  public:
   /// Sets the call of the next steps.
