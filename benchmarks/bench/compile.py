@@ -109,7 +109,7 @@ def first_program(page):
     """The first block of C++ on a page that is a whole program, without what only the environment turns on."""
     blocks = re.findall(r"^```cpp\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
     program = next(block for block in blocks if "int main(" in block)
-    return re.sub(r"^#include <colligo/environment.hpp>.*\n", "", program, flags=re.MULTILINE)
+    return re.sub(r"^#include <colligo/(explain|patience).hpp>.*\n", "", program, flags=re.MULTILINE)
 
 
 class Unit(NamedTuple):
@@ -134,7 +134,8 @@ MEASURED = {
                    vector_calls(*(f"colligo::{call};" for call in FAMILY))),
     "nonblocking": Unit("colligo/colligo.hpp, one iall_reduce and wait",
                         vector_calls("colligo::request r = colligo::iall_reduce(world, in, out, op);\n  r.wait();")),
-    "example": Unit("the program of the README, without environment.hpp", first_program(HERE.parents[1] / "README.md")),
+    "example": Unit("the program of the README, without explain.hpp and patience.hpp",
+                    first_program(HERE.parents[1] / "README.md")),
     "file_1": Unit("a program of four files: all_reduce", vector_calls(f"colligo::{FAMILY[0]};")),
     "file_2": Unit("broadcast and barrier", vector_calls(f"colligo::{FAMILY[2]};", f"colligo::{FAMILY[10]};")),
     "file_3": Unit("all_gatherv", vector_calls(f"colligo::{FAMILY[4]};")),
