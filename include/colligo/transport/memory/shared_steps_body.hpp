@@ -324,9 +324,17 @@ COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
 
 COLLIGO_BODY shared_steps::state shared_steps::play(working_vector& data, bool waits) {
   work_on(data);
+  auto const are_sent = [&] {   // messages that found no room
+    unsigned polls = 0;
+    while (!traffic_.out.empty() && advance() != state::done) {
+      if (!waits) return false;
+      wait(polls);
+    }
+    return true;
+  };
   for (action const* const end = played_.prepared->actions.end(); played_.next != end; ++played_.next) {
     action const& a = *played_.next;
-    if (!traffic_.out.empty() && advance() != state::done) return state::stuck;   // a message that found no room
+    if (!are_sent()) return state::stuck;
     switch (a.what) {
       case action::kind::put:
         if (play_put(a, sent_tag(a.bytes))) [[likely]] break;
@@ -344,7 +352,7 @@ COLLIGO_BODY shared_steps::state shared_steps::play(working_vector& data, bool w
       case action::kind::copy: copy_bytes(place_from(a.from), a.bytes, place_to(a.into)); break;
     }
   }
-  return traffic_.out.empty() || waits ? state::done : advance();
+  return are_sent() ? state::done : state::stuck;
 }
 
 }  // namespace colligo
