@@ -36,30 +36,32 @@ add_test(NAME exchange COMMAND test_exchange)
 # Every algorithm, or the one that COLLIGO_TEST_ALGORITHM names: as it is recorded, and over threads. And what single
 # ones have of their own: their threads share what those of all algorithms do, which is enough for the thread sanitizer.
 # They take longer to run: g++ optimises them.
-set(programs test_algorithms)
-add_executable(test_algorithms algorithm/combined.cpp)
-if(NOT COLLIGO_SANITIZE STREQUAL "thread")
-  list(APPEND programs test_texts)
-  add_executable(test_texts core/each.cpp core/indices.cpp sums/batch.cpp sums/binned.cpp sums/exact.cpp
-                 sums/sequences.cpp sums/sparse.cpp)
-  add_test(NAME texts COMMAND test_texts)
+set(programs "")
+if(COLLIGO_THOROUGH OR NOT COLLIGO_SANITIZE STREQUAL "thread")
+  list(APPEND programs test_algorithms)
+  add_executable(test_algorithms algorithm/combined.cpp)
 endif()
-if(NOT COLLIGO_SANITIZE OR COLLIGO_THOROUGH)   # schedules as data: little for sanitizers to see
+if(COLLIGO_THOROUGH OR NOT COLLIGO_SANITIZE)   # schedules as data, arithmetic: little for sanitizers to see
+  list(APPEND programs test_texts)
+  add_executable(test_texts words.cpp algorithm/cost.cpp algorithm/hierarchical.cpp algorithm/levels.cpp core/each.cpp
+                 core/indices.cpp rules/bits.cpp sums/batch.cpp sums/binned.cpp sums/exact.cpp sums/sequences.cpp
+                 sums/sparse.cpp)
+  add_test(NAME texts COMMAND test_texts)
   target_sources(test_algorithms PRIVATE algorithm/recorded.cpp algorithm/calls_page.cpp)
   set_source_files_properties(algorithm/calls_page.cpp PROPERTIES COMPILE_DEFINITIONS
                               "COLLIGO_TEST_GUIDE=\"${PROJECT_SOURCE_DIR}/examples/guide\"")
-  target_sources(test_texts PRIVATE words.cpp algorithm/cost.cpp algorithm/hierarchical.cpp algorithm/levels.cpp
-                 rules/bits.cpp)
 endif()
 foreach(program IN LISTS programs)
   target_compile_options(${program} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-O1>)
   target_link_libraries(${program} PRIVATE colligo::compiled colligo_warnings colligo_catch_main)
   colligo_precompile(${program} texts <catch2/catch.hpp> <boost/mpi.hpp> <colligo/colligo.hpp>)
 endforeach()
-set(words "every algorithm combines each rank's word exactly once*")   # half of the time
-add_test(NAME algorithms COMMAND test_algorithms "~${words}")
-add_test(NAME algorithms.words COMMAND test_algorithms "${words}")
-set_tests_properties(algorithms algorithms.words PROPERTIES SKIP_RETURN_CODE 77 LABELS algorithm)   # tested.hpp
+if(TARGET test_algorithms)
+  set(words "every algorithm combines each rank's word exactly once*")   # half of the time
+  add_test(NAME algorithms COMMAND test_algorithms "~${words}")
+  add_test(NAME algorithms.words COMMAND test_algorithms "${words}")
+  set_tests_properties(algorithms algorithms.words PROPERTIES SKIP_RETURN_CODE 77 LABELS algorithm)   # tested.hpp
+endif()
 if(NOT COLLIGO_SANITIZE)   # the compilers of the project, whichever builds it
   add_test(NAME exact_digests COMMAND ${CMAKE_COMMAND} -DHEADERS=${PROJECT_SOURCE_DIR}/include
            -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/sums/exact_digest.cpp -DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/digests
