@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of mpi_state.hpp for the first use of a communicator: what ranks exchange then, and how they wait for
-/// late ranks.
+/// The bodies of mpi_state.hpp for the first use of a communicator: what ranks exchange, how they wait for late ones.
 #pragma once
 
 #include <mpi.h>

@@ -163,13 +163,11 @@ COLLIGO_BODY void running::start() {
   if (active_)
     throw error(where(state_, call_.what) + "this request is active: wait for it before it is started again");
   all_.refuse_inside(state_);
-  if (owned_) {
-    try {
-      owned_->begin();
-    } catch (...) {   // what packs elements copies them: the others wait for this rank
-      state_.refuse(handled_reason());
-      throw;
-    }
+  try {
+    if (owned_) owned_->begin();
+  } catch (...) {   // what packs elements copies them: the others wait for this rank
+    state_.refuse(handled_reason());
+    throw;
   }
   bool const told = (state_.before() & hooked) != 0;
   if (told) hooked_ = hook_of_calls->begin(as_hooked(state_, call_, by_, true));

@@ -145,8 +145,7 @@ COLLIGO_BODY bool shared_host::is_of(reader_group const& group, std::span<operan
   return reader_groups_.push_back(made);
 }
 
-// The record of a reader group, or null if the segment is full. Entries stay, so all members find the same one, or
-// none.
+// The record of a reader group, or null if the segment is full. Entries stay: all members find the same one, or none.
 [[gnu::cold]] COLLIGO_BODY reader_group_record* shared_host::record_of(small_vector<int> const& places) {
   std::uint64_t fresh = 0;
   auto const record = [this](std::uint64_t place) { return reinterpret_cast<reader_group_record*>(at(place)); };

@@ -324,12 +324,9 @@ COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
 
 COLLIGO_BODY shared_steps::state shared_steps::play(working_vector& data, bool waits) {
   work_on(data);
-  auto const are_sent = [&] {   // messages that found no room
-    unsigned polls = 0;
-    while (!traffic_.out.empty() && advance() != state::done) {
+  auto are_sent = [&, polls = 0u]() mutable {   // messages that found no room
+    for (; !traffic_.out.empty() && advance() != state::done; wait(polls))
       if (!waits) return false;
-      wait(polls);
-    }
     return true;
   };
   for (action const* const end = played_.prepared->actions.end(); played_.next != end; ++played_.next) {
