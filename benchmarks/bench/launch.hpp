@@ -57,6 +57,14 @@ int run_under_mpi(int argc, char** argv, Body body, int threads = MPI_THREAD_SIN
   return code;
 }
 
+/// Writes a file, on one rank.
+inline void write_file(std::string const& path, std::string const& text) {
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) throw agreed_error(fmt::format("cannot write {}", path));
+  fmt::print(file, "{}", text);
+  std::fclose(file);
+}
+
 /// The first line of what the MPI library says of itself.
 inline std::string mpi_library() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');

@@ -374,11 +374,7 @@ int neighbours(int argc, char** argv) {
       layouts all(layout);
       time(all, layouts::names_of_layouts[layout], bytes);
     }
-  if (rank != 0 || path.empty()) return 0;
-  std::FILE* const file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) throw std::runtime_error(fmt::format("cannot write {}", path));
-  fmt::print(file, "{}", table);
-  std::fclose(file);
+  if (rank == 0 && !path.empty()) write_file(path, table);
   return 0;
 }
 

@@ -60,11 +60,7 @@ int round_trips(int argc, char** argv) {
     }
   if (rank != 0) return 0;
   fmt::print("{}", table);
-  if (path.empty()) return 0;
-  std::FILE* const file = std::fopen(path.c_str(), "w");
-  if (file == nullptr) throw agreed_error(fmt::format("cannot write {}", path));
-  fmt::print(file, "{}", table);
-  std::fclose(file);
+  if (!path.empty()) write_file(path, table);
   return 0;
 }
 

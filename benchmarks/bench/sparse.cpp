@@ -216,11 +216,7 @@ int sparse(int argc, char** argv) {
                            mpi_name());
   if (rank != 0) return 0;
   fmt::print("{}\n{}", describe(seats, p), table);
-  if (o.csv.empty()) return 0;
-  std::FILE* const file = std::fopen(o.csv.c_str(), "w");
-  if (file == nullptr) throw agreed_error(fmt::format("cannot write {}", o.csv));
-  fmt::print(file, "{}", table);
-  std::fclose(file);
+  if (!o.csv.empty()) write_file(o.csv, table);
   return 0;
 }
 

@@ -9,12 +9,12 @@ A copy of the sources gets one fault at a time; what depends on the file is comp
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
 
-ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from mutation import ROOT, all_noticed, replace_once
+
 DROP_IN, HEADERS = "examples/drop_in/", "include/colligo/"
 MUTANTS = {   # name: file, what stands there, what stands there instead, variables
     "operands swapped": (
@@ -93,30 +93,21 @@ def noticed(build, library, variables):
 
 
 def main():
-    build, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    missed = 0
+    build, names = os.path.abspath(sys.argv[1]), sys.argv[2:] or list(MUTANTS)
     original = os.path.join(build, "examples/drop_in/libcolligo_mpi_openmpi.so")
     for variables in ({}, {"COLLIGO_ALL_REDUCE": "halving_doubling"}):
         why = noticed(build, original, variables)
         if why:
             sys.exit("without a fault: " + why)
-    for name in names or MUTANTS:
-        file, old, new, *variables = MUTANTS[name]
-        with tempfile.TemporaryDirectory() as folder:
-            for tree in ("examples/drop_in", "include"):
-                shutil.copytree(os.path.join(ROOT, tree), os.path.join(folder, tree))
-            with open(os.path.join(folder, file), "r+", encoding="utf-8") as source:
-                text = source.read()
-                assert text.count(old) == 1, f"{name}: {file} has {text.count(old)} times: {old}"
-                source.seek(0)
-                source.truncate()
-                source.write(text.replace(old, new))
-            why = noticed(build, make(build, file, folder), variables[0] if variables else {})
-        missed += not why
-        print(f"{name}: {why or 'NOT NOTICED'}", flush=True)
-    count = len(names or MUTANTS)
-    print(f"{count - missed} of {count} noticed")
-    return missed != 0
+
+    def put(name, folder):
+        file, old, new = MUTANTS[name][:3]
+        replace_once(os.path.join(folder, file), old, new)
+
+    def why_of(name, folder):
+        file, _, _, *variables = MUTANTS[name]
+        return noticed(build, make(build, file, folder), variables[0] if variables else {})
+    return not all_noticed(names, ["examples/drop_in", "include"], put, why_of)
 
 
 if __name__ == "__main__":

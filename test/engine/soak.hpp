@@ -6,12 +6,14 @@
 
 #include <colligo/colligo.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace request_soak {
@@ -330,6 +332,23 @@ void soak(Comm const& comm, unsigned seed, int rounds, std::vector<std::string> 
       drop(which);
     }
   }
+}
+
+/// A root hundreds of starts ahead of its readers: more messages than a channel has lines, so it finds no room. Returns
+/// how many values are wrong on this rank.
+template <class Comm>
+int wrong_far_ahead(Comm const& comm) {
+  std::vector<long> value(1);
+  auto again = broadcast_init(comm, value, 0);
+  int wrong = 0;
+  for (long i = 0; i < 700; ++i) {
+    if (comm.rank() == 0) value[0] = i;
+    else if (i % 300 == 10) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    again.start();
+    if (i % 3 != 1 || !again.test()) again.wait();
+    wrong += value[0] != i;
+  }
+  return wrong;
 }
 
 }  // namespace request_soak

@@ -9,12 +9,12 @@ precompiled headers, by the build's own commands, and run: a test that fails, cr
 """
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
-ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from mutation import ROOT, all_noticed, replace_once
+
 VIEW, PACKED = "exchange/strided_view.hpp", "arguments/packed.hpp"
 MUTANTS = {   # name: the test's source, the header, what stands there, what stands there instead
     "strides swapped": ("views", VIEW,
@@ -120,25 +120,15 @@ def noticed(program):
 
 
 def main():
-    build, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    missed = 0
-    for name in names or MUTANTS:
-        source, file, old, new = MUTANTS[name]
-        with tempfile.TemporaryDirectory() as folder:
-            headers = os.path.join(folder, "include")
-            shutil.copytree(os.path.join(ROOT, "include"), headers)
-            with open(os.path.join(headers, "colligo", file), "r+", encoding="utf-8") as header:
-                text = header.read()
-                assert text.count(old) == 1, f"{name}: {file} has {text.count(old)} times: {old}"
-                header.seek(0)
-                header.truncate()
-                header.write(text.replace(old, new))
-            why = noticed(make(build, source, headers, folder))
-        missed += not why
-        print(f"{name}: {why or 'NOT NOTICED'}", flush=True)
-    count = len(names or MUTANTS)
-    print(f"{count - missed} of {count} noticed")
-    return missed != 0
+    build, names = os.path.abspath(sys.argv[1]), sys.argv[2:] or list(MUTANTS)
+
+    def put(name, folder):
+        _, file, old, new = MUTANTS[name]
+        replace_once(os.path.join(folder, "include/colligo", file), old, new)
+
+    def why_of(name, folder):
+        return noticed(make(build, MUTANTS[name][0], os.path.join(folder, "include"), folder))
+    return not all_noticed(names, ["include"], put, why_of)
 
 
 if __name__ == "__main__":
