@@ -9,7 +9,6 @@
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
 #include <colligo/barrier.hpp>
-#include <colligo/core/range.hpp>
 #include <colligo/reduce.hpp>
 #include <colligo/scan.hpp>
 #include <colligo/sequence.hpp>

@@ -8,7 +8,6 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
-#include <colligo/core/range.hpp>
 #include <colligo/require.hpp>
 
 #include <array>

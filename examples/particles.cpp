@@ -9,7 +9,6 @@
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
 #include <colligo/all_to_all.hpp>
-#include <colligo/core/range.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,6 @@
 //   for p in 1 2 3 4 5 6 7; do mpirun -n $p same_bits; done
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
-#include <colligo/core/range.hpp>
 #include <colligo/sequence.hpp>
 
 #include <cstdio>

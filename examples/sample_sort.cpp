@@ -11,7 +11,6 @@
 #include <colligo/all_gather.hpp>
 #include <colligo/all_reduce.hpp>
 #include <colligo/all_to_all.hpp>
-#include <colligo/core/range.hpp>
 #include <colligo/scan.hpp>
 
 #include <algorithm>

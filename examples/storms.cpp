@@ -9,7 +9,6 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
-#include <colligo/core/range.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

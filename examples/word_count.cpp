@@ -8,7 +8,6 @@
 #include <boost/serialization/map.hpp>
 #include <boost/serialization/string.hpp>
 #include <colligo/all_reduce.hpp>
-#include <colligo/core/range.hpp>
 #include <colligo/reduce.hpp>
 
 #include <algorithm>

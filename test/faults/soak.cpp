@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random calls one after the other: collectives, algorithms, lengths, functors that throw, ranks that come late, and
 // one that is killed. Most of them come again soon, as calls do that the library prepares. Beside them requests are in
-// progress, persistent ones are started again, and ranks use functors of different types for the same call. The seed is
-// printed; COLLIGO_SOAK_SEED takes another run's, COLLIGO_SOAK_CALLS makes as many calls instead of 2500.
+// progress, persistent ones are started again, ranks use functors of different types for the same call, and each traces
+// its calls for a while when it likes. Communicators end and others begin. The seed is printed; COLLIGO_SOAK_SEED takes
+// another run's, COLLIGO_SOAK_CALLS makes as many calls instead of 2500.
 #define BOOST_TEST_NO_MAIN
 #include <signal.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <boost/mpi/communicator.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
+#include <colligo/trace.hpp>
 #include <colligo/transport/threads/thread_state.hpp>
 
 #include <array>
@@ -24,6 +26,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "../thorough.hpp"
 
 namespace {
 
@@ -83,9 +87,15 @@ class soak {
 
   /// Empty, or what was wrong.
   std::string call() {
+    if (!open_ && own_() % 16 == 0) {
+      if (!traced_) traced_.emplace(comm_, log_);
+      else traced_.reset();
+    }
     std::string const beside = call_beside();
     return beside.empty() ? one_call() : beside;
   }
+  /// No request is in progress, on any rank.
+  bool is_idle() const { return !open_; }
 
  private:
   // A request that stays in progress during other calls, or a persistent call.
@@ -222,6 +232,8 @@ class soak {
   std::vector<long> beside_, sums_, again_values_ = std::vector<long>(3);
   std::optional<request> open_;
   std::optional<persistent> again_;
+  trace_log log_{0, 64};
+  std::optional<tracing<Comm>> traced_;
   bool in_memory_;
   int p_, me_, root_ = 0, left_ = 0;
   std::size_t n_ = 0;
@@ -242,17 +254,24 @@ BOOST_AUTO_TEST_CASE(soak_over_mpi) {
   MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, world);
   if (world.rank() == 0) BOOST_TEST_MESSAGE("COLLIGO_SOAK_SEED=" << seed);
   unsigned const calls = setting("COLLIGO_SOAK_CALLS", 2500);
-  soak run(world, seed);
-  for (unsigned i = 0; i < calls; ++i) {
+  boost::mpi::communicator comm = world;
+  std::optional<soak<boost::mpi::communicator>> run(std::in_place, comm, seed);
+  for (unsigned i = 0, lasts = 500; i < calls; ++i) {
+    if (i >= lasts && run->is_idle()) {
+      run.reset();
+      comm = boost::mpi::communicator(world, boost::mpi::comm_duplicate);
+      run.emplace(comm, seed + i);
+      lasts = i + 500;
+    }
     if (i == calls / 2 && world.size() == 3) {   // in messages, or in both; memory is in test/mpi/shared_memory.cpp
       if (world.rank() == 1) std::this_thread::sleep_for(2s);
       named const ring(std::getenv("COLLIGO_TEST_RANKS_PER_HOST") ? "ring" : "ring@messages");
       std::vector<long> const in(20000, 1);
       std::vector<long> out(in.size());
-      colligo::all_reduce(world, in, out, std::plus<>{}, ring);
+      colligo::all_reduce(comm, in, out, std::plus<>{}, ring);
       BOOST_CHECK(out == std::vector<long>(in.size(), 3));
     }
-    std::string const wrong = run.call();
+    std::string const wrong = run->call();
     BOOST_REQUIRE_MESSAGE(wrong.empty(), "seed " << seed << ", call " << i << ": " << wrong);
   }
 }
@@ -294,10 +313,10 @@ BOOST_AUTO_TEST_CASE(soak_with_a_kill, *boost::unit_test::disabled()) {
 BOOST_AUTO_TEST_CASE(soak_over_threads) {
   if (boost::mpi::communicator().size() != 1) return;
   unsigned const seed = seed_of_this_run(), calls = setting("COLLIGO_SOAK_CALLS", 2500);
-  for (int const p : {2, 3, 4})
+  for (int const p : tested::is_thorough() ? std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9} : std::vector{2, 3, 4})
     run_threads(p, [=](thread_communicator& comm) {
       soak run(comm, seed);
-      for (unsigned i = 0; i < calls / 3; ++i) {
+      for (unsigned i = 0; i < calls / 3 || !run.is_idle(); ++i) {
         if (i == calls / 6 && p == 3 && comm.rank() == 1) std::this_thread::sleep_for(2s);
         if (std::string const wrong = run.call(); !wrong.empty())
           throw std::runtime_error("seed " + std::to_string(seed) + ", call " + std::to_string(i) + ": " + wrong);
