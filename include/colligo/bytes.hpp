@@ -87,7 +87,7 @@ class calls_on_bytes {
     else if (checked.rank() != 0) require_apart(checked, in, all, out, all, element);
     owner<moved_bytes> moved;
     if (checked.rank() == 0 && n > 0)
-      attempt(checked, [&] {
+      checked.attempt([&] {
         moved = make_owner<moved_bytes>();
         out = moved->make_room(static_cast<std::size_t>(n) * element.size());
       });
@@ -102,7 +102,7 @@ class calls_on_bytes {
     std::array<std::byte, signals> here{};
     std::byte* both = here.data();
     if constexpr (How != made::at_once)
-      attempt(checked, [&] {
+      checked.attempt([&] {
         moved = make_owner<moved_bytes>();
         both = moved->make_room(signals);
       });
@@ -210,7 +210,7 @@ class calls_on_bytes {
     owner<moved_bytes> moved;
     auto* into = static_cast<std::byte*>(out);
     auto const* taken = static_cast<std::byte const*>(in);
-    attempt(checked, [&] {
+    checked.attempt([&] {
       if (!is_in_place) {
         taken = joined_input(taken, from, size, moved);
         into = joined_output(into, to, size, moved);
@@ -244,8 +244,7 @@ class calls_on_bytes {
   template <class Arguments>
   static void require_combination(Arguments const& checked, registered_element const& element) {
     if (!element.combines()) [[unlikely]]
-      attempt(checked,
-              [] { throw argument_error("colligo: this collective combines, but its byte_element does not"); });
+      checked.attempt([] { throw argument_error("colligo: this collective combines, but its byte_element does not"); });
   }
   template <class Arguments>
   static void require_places(Arguments const& checked, block_places const& places) {
@@ -258,8 +257,6 @@ class calls_on_bytes {
     require_places(checked, places);
     return checked.blocks_of(places.counts);
   }
-  template <class Arguments, class F>
-  static void attempt(Arguments const& checked, F f) { checked.template attempt<How>(f); }
 
   /// The rank's own block among all of them.
   template <class Arguments>
@@ -287,7 +284,7 @@ class calls_on_bytes {
     range const own = all[checked.rank()];
     owner<moved_bytes> moved;
     auto* into = static_cast<std::byte*>(out);
-    attempt(checked, [&] { into = joined_output(into, to, element.size(), moved); });
+    checked.attempt([&] { into = joined_output(into, to, element.size(), moved); });
     if (in == in_place_bytes) in = own_block(checked, all, out, to, element.size());
     else require_apart(checked, in, own, into, all.whole, element);
     return make(checked.accept(all, input(in), own, output(into), all.whole, root), element, algorithm,
@@ -309,7 +306,7 @@ class calls_on_bytes {
       return make(checked.accept(all, input(nullptr), {}, output(out), own, root), element, algorithm);
     owner<moved_bytes> moved;
     auto const* taken = static_cast<std::byte const*>(in);
-    attempt(checked, [&] { taken = joined_input(taken, from, element.size(), moved); });
+    checked.attempt([&] { taken = joined_input(taken, from, element.size(), moved); });
     if (out == in_place_bytes) out = own_block(checked, all, const_cast<void*>(in), from, element.size());
     else require_apart(checked, taken, all.whole, out, own, element);
     return make(checked.accept(all, input(taken), all.whole, output(out), own, root), element, algorithm,
@@ -322,7 +319,7 @@ class calls_on_bytes {
     range const own = all[checked.rank()];
     owner<moved_bytes> moved;
     if (in == in_place_bytes) {   // the block lies where the input of others' blocks is
-      attempt(checked, [&] {
+      checked.attempt([&] {
         moved = make_owner<moved_bytes>();
         std::size_t const bytes = own.size() * element.size();
         std::byte* const block = moved->make_room(bytes);

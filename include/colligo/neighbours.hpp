@@ -172,6 +172,13 @@ struct graph_calls<collective::all_to_all> {
     graph_arguments<Comm> const arguments(over.edges(), "all_to_all over neighbours");
     std::size_t const k = over.out_degree(), l = over.in_degree();
     std::size_t const n = k != 0 ? std::ranges::size(in) / k : l != 0 ? std::ranges::size(out) / l : 0;
+    if constexpr (resizable<std::remove_cvref_t<Out>>)
+      if (k == 0 && l != 0 && n == 0) [[unlikely]]
+        arguments.attempt([&] {
+          throw argument_error(concat({"colligo: all_to_all over neighbours on rank ", arguments.rank(), " of ",
+                                       arguments.size(), ": a rank without targets takes the length of blocks from its "
+                                       "output, which is empty"}));
+        });
     arguments.set_blocks(equal_counts{k, n}, equal_counts{l, n});
     fill_empty(arguments, out, l * n);
     auto const [from, to] = spans(in, out);
@@ -221,7 +228,7 @@ made_t<How> make_reduce(neighbours<Comm> const& over, char const* name, std::spa
   arguments.set_blocks(counts, equal_counts{over.in_degree(), out.size()}, shared);
   arguments.require_disjoint(in, out, name);
   owner<combining_neighbours<T, std::decay_t<Op>>> owned;
-  arguments.template attempt<How>([&] {
+  arguments.attempt([&] {
     owned = make_owner<combining_neighbours<T, std::decay_t<Op>>>(over.edges(), out, std::forward<Op>(op));
   });
   std::span<T> const received = owned->received;
@@ -287,8 +294,9 @@ namespace by_name {
 /// @param out_counts  sized range of integers, elements from each source: what that rank has for the edge
 /// @param algorithm   along_edges{} with another window, named("..."), automatic{}
 /// Throws argument_error (sizes do not fit, ranges overlap, a count is negative), mismatch_error if the counts of an
-/// edge differ, error if the communicator has been freed. Cost: a message for each edge (along_edges.hpp); a repeated
-/// call allocates nothing. Collective over the graph's communicator.
+/// edge differ (if one of them is 0, perhaps in the next call), error if the communicator has been freed. Cost: a
+/// message for each edge (along_edges.hpp); a repeated call allocates nothing. Collective over the graph's
+/// communicator.
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
           detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(neighbours<Comm> const& over, In const& in, Counts const& counts, Out&& out,
@@ -299,7 +307,8 @@ void all_to_all_v(neighbours<Comm> const& over, In const& in, Counts const& coun
 /// iall_to_all_v, all_to_all_v_init over neighbours: as requests (request.hpp).
 COLLIGO_CALLS_OVER_GRAPH(all_to_all_v, all_to_all_v)
 
-/// The same for blocks of one length, the same on all ranks.
+/// The same for blocks of one length, the same on all ranks. A rank without targets takes it from `out`: then an empty
+/// container is an argument_error.
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
           algorithm Algorithm = automatic>
 void all_to_all(neighbours<Comm> const& over, In const& in, Out&& out, Algorithm const& algorithm = {}) {

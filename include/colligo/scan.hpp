@@ -69,7 +69,7 @@ struct calls<collective::exclusive_scan> {
       combine_with_init(first, initial, to, op);
     } else {
       using functor = std::decay_t<Op>;
-      auto owned = accepted.template own<How, owned_scan<T, functor>>(std::forward<Op>(op), init, to, first);
+      auto owned = accepted.template own<owned_scan<T, functor>>(std::forward<Op>(op), init, to, first);
       accepted.call.init = &owned->initial;
       return accepted.template make_owning<How, functor>(std::move(owned), algorithm);
     }

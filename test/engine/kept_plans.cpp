@@ -2,10 +2,13 @@
 // What is kept of irregular calls: the choice, as long as the counts are the same, and the plan, for some counts.
 #include <catch2/catch.hpp>
 
+#include <colligo/bytes.hpp>
 #include <colligo/colligo.hpp>
 #include <colligo/explain.hpp>
 
 #include <atomic>
+#include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -152,6 +155,53 @@ TEST_CASE("automatic decides anew for other counts, though they be as many in al
     takes(even, "circulant");
     takes(from_one, "pipelined_circulant");
   });
+}
+
+TEST_CASE("counts are others in one vector than in two, though a rank has the same ones") {
+  constexpr std::size_t n = 62500;   // in blocks whose number follows from the shortest one
+  run_threads(4, [](thread_communicator& comm) {
+    bool const first = comm.rank() == 0;
+    std::vector<std::size_t> const counts{3 * n, n, n, n}, none(4);
+    std::vector<std::size_t> from_each(4);
+    from_each[0] = counts[static_cast<std::size_t>(comm.rank())];
+    std::vector<double> const sent(first ? 6 * n : 0, 1);
+    std::vector<double> mine(from_each[0]), all(6 * n);
+    all_to_all_v(comm, sent, first ? counts : none, mine, from_each);
+    all_gatherv(comm, mine, all, counts, pipelined_circulant{});
+    expect(all == std::vector<double>(6 * n, 1), "all_gatherv");
+    reduce_scatter(comm, all, mine, counts, std::plus<>{}, pipelined_circulant{});
+    expect(mine == std::vector<double>(from_each[0], 4), "reduce_scatter");
+  });
+}
+
+TEST_CASE("elements are aligned where they are combined, also in a call that comes again") {
+  static std::atomic<int> combined, wrong;
+  combined = wrong = 0;
+  for (std::size_t const alignment : {16, 32, 64}) {
+    registered_element const element(byte_element{
+        .size = alignment, .alignment = alignment,
+        .combine =
+            [](void* wanted, std::byte const* left, std::byte const* right, std::byte* into, std::size_t elements) {
+              for (std::byte const* const at : {left, right, static_cast<std::byte const*>(into)})
+                wrong += reinterpret_cast<std::uintptr_t>(at) % *static_cast<std::size_t*>(wanted) != 0;
+              ++combined;
+              std::memmove(into, left, elements * *static_cast<std::size_t*>(wanted));
+            },
+        .context = const_cast<std::size_t*>(&alignment), .commutative = true});
+    run_threads(3, [&](thread_communicator& comm) {
+      alignas(64) std::byte in[3 * 64]{}, out[3 * 64];
+      for (char const* const by : {"direct", "recursive_doubling", "binary_tree", "halving_doubling", "ring", "automatic"})
+        for (std::ptrdiff_t const n : {1, 3}) {
+          auto again = byte_calls_init(comm).all_reduce(in, out, n, element, by);
+          for (int i = 0; i < 4; ++i) {
+            byte_calls(comm).all_reduce(in, out, n, element, by);
+            again.start(), again.wait();
+          }
+        }
+    });
+  }
+  CHECK(combined > 0);
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("what has been decided of late is not decided again when it comes again") {

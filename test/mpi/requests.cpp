@@ -477,6 +477,65 @@ BOOST_AUTO_TEST_CASE(a_thread_makes_progress_while_the_program_computes) {
   }
 }
 
+// An element that is no bytes. Its copies throw on a rank that has armed them.
+struct throws_when_copied {
+  static inline bool armed = false;
+  std::string text;
+
+  throws_when_copied() = default;
+  throws_when_copied(throws_when_copied const& other) { *this = other; }
+  throws_when_copied& operator=(throws_when_copied const& other) {
+    if (armed) throw std::runtime_error("no copy");
+    text = other.text;
+    return *this;
+  }
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) { archive & text; }
+};
+
+// The block that a rank has for itself is copied, not sent.
+BOOST_AUTO_TEST_CASE(a_copy_that_throws_is_heard_of) {
+  auto const comm = duplicate();
+  std::vector<throws_when_copied> const in(static_cast<std::size_t>(comm.size()));
+  auto out = in;
+  for (bool const starts : {false, true}) {
+    colligo::barrier(comm);
+    throws_when_copied::armed = comm.rank() == 0;
+    auto const call = [&] {
+      if (starts) iall_to_all(comm, in, out, pairwise{}).wait();
+      else colligo::all_to_all(comm, in, out, pairwise{});
+    };
+    if (comm.rank() == 0) BOOST_CHECK_THROW(call(), std::runtime_error);
+    else BOOST_CHECK_THROW(call(), failed_elsewhere);
+    throws_when_copied::armed = false;
+    BOOST_CHECK_EQUAL(colligo::all_reduce(comm, 1, std::plus<>{}), comm.size());
+  }
+}
+
+// It sends nothing, so the others go on; and all calls after it are right.
+BOOST_AUTO_TEST_CASE(made_ready_on_some_ranks_and_refused_on_others) {
+  auto const comm = duplicate();
+  for (int what = 0; what < 3; ++what) {
+    bool const refused = comm.rank() == comm.size() - 1;
+    std::vector<int> const in(4, 1);
+    std::vector<int> out(refused && what == 0 ? 3 : 4);
+    std::vector<int> const counts(static_cast<std::size_t>(comm.size()), refused && what == 1 ? -1 : 4);
+    std::vector<int> all(4 * static_cast<std::size_t>(comm.size()));
+    std::optional<persistent> made;
+    bool threw = false;
+    try {
+      if (what == 0) made = all_reduce_init(comm, in, out, std::plus<>{});
+      else if (what == 1) made = all_gatherv_init(comm, in, all, counts);
+      else made = broadcast_init(comm, out, refused ? comm.size() : 0);
+    } catch (argument_error const&) {
+      threw = true;
+    }
+    BOOST_CHECK_EQUAL(threw, refused);
+    for (int i = 0; i < 3; ++i)   // of a call's number, not of another one
+      BOOST_CHECK_EQUAL(colligo::all_reduce(comm, (threw ? 1 : 0) + 10 * i, maximum{}), 1 + 10 * i);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_child_of_fork_does_not_wait_for_a_thread_that_it_lacks) {
   using namespace std::chrono_literals;
   auto const comm = duplicate();

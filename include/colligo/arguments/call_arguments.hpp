@@ -108,7 +108,7 @@ class accepted {
         set_functor<Algorithm>(without_state);
         return made_t<How>(prepare_call(state, call, decide<kept>(algorithm), {}, How == made::ready));
       } else {
-        return make_owning<How, kept>(own<How, owned_functor<kept>>(std::forward<Op>(op)), algorithm);
+        return make_owning<How, kept>(own<owned_functor<kept>>(std::forward<Op>(op)), algorithm);
       }
     } else if constexpr (std::is_function_v<functor>) {
       make(&op, algorithm);
@@ -122,13 +122,13 @@ class accepted {
     }
   }
 
-  /// Makes an object that a request owns. If that fails for one that is started at once, tells the other ranks.
-  template <made How, class Owned, class... Arguments>
+  /// Makes an object that a request owns. If that fails, tells the other ranks.
+  template <class Owned, class... Arguments>
   owner<Owned> own(Arguments&&... arguments) {
     try {
       return make_owner<Owned>(std::forward<Arguments>(arguments)...);
     } catch (...) {
-      if constexpr (How == made::started) refuse_request({state, C, call.checked()});
+      refuse_request({state, C, call.checked()});
       throw;
     }
   }
@@ -196,13 +196,13 @@ class call_arguments {
   [[noreturn]] void refuse_overlap() const { detail::refuse_overlap(as_refused()); }
   /// Throws on a rank with an empty container that has received a broadcast of elements.
   [[noreturn]] void refuse_empty_container(char const* note) const { detail::refuse_empty_container(state_, note); }
-  /// Calls f() and reports its exception to the other ranks, which wait for this one unless it is for a later start.
-  template <made How = made::at_once, class F>
+  /// Calls f() and reports its exception to the other ranks, which may wait for this one.
+  template <class F>
   void attempt(F f) const {
     try {
       f();
     } catch (...) {
-      if constexpr (How != made::ready) refuse_request(as_refused());
+      refuse_request(as_refused());
       throw;
     }
   }
@@ -262,7 +262,8 @@ class call_arguments {
     return checks_calls<Comm> ? static_cast<std::uint8_t>(state_.before() | agreement) : state_.before();
   }
   std::size_t* room_for_offsets(std::size_t n) const {
-    if (state_.offsets.size() != n) [[unlikely]] attempt([&] { state_.offsets.resize(n); });
+    if (state_.offsets.size() != n) [[unlikely]]   // of another kind of call: one vector or two
+      attempt([&] { state_.offsets.resize(n), state_.distribution = endpoint::new_distribution; });
     return state_.offsets.data();
   }
   // Writes the ends of the blocks. If they equal those of the latest call, the distribution keeps its number, by which

@@ -172,7 +172,7 @@ made_t<How> make_packed(Checked const& checked, borrowed_memory& memory, packed_
   } else {
     using packing = packing_request<packed_arguments<In, Out>>;
     owner<packing> request;
-    checked.template attempt<How>([&] {
+    checked.attempt([&] {
       arguments.make_room(memory.get());
       request = packing::make(memory, std::move(arguments));
     });

@@ -28,9 +28,9 @@ COLLIGO_BODY void requests_of_rank::finish_alone(running& r) {
   r.advance(true);
   r.advancing_ = false;
   --walks_;
-  in_progress_.clear();
+  in_progress_[0] = nullptr;
   r.in_progress_.store(false, std::memory_order_release);
-  count_.store(0, std::memory_order_release);
+  drop_complete();   // the functor may have started others
 }
 
 [[gnu::cold]] COLLIGO_BODY void requests_of_rank::end() {
@@ -51,6 +51,8 @@ COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
   auto const turn = lock();
   made_ += static_cast<std::size_t>(one_more_or_less);
   if (made_ > in_progress_.capacity()) in_progress_.reserve(2 * made_);
+  run_among = &running::run_among;
+  advance_all = [](requests_of_rank& all) { return all.advance(); };
 }
 
 COLLIGO_BODY void requests_of_rank::refuse_inside(communicator_state const& state) {
@@ -89,13 +91,16 @@ COLLIGO_BODY bool requests_of_rank::advance() {
     }
     if (r->uses_memory_) r->state_.memory_in_use = walk_;
   }
-  if (--walks_ != 0) return completes;
+  if (--walks_ == 0) drop_complete();
+  return completes;
+}
+
+COLLIGO_BODY void requests_of_rank::drop_complete() {
   std::size_t left = 0;
   for (running* const r : in_progress_)
     if (r) in_progress_[left++] = r;
   in_progress_.resize(left);
   count_.store(static_cast<int>(in_progress_.size()), std::memory_order_release);
-  return completes;
 }
 
 }  // namespace colligo

@@ -140,6 +140,7 @@ class requests_of_rank {
  private:
   friend class running;
   bool advance();
+  void drop_complete();
 
   recursive_mutex mutex_;
   fork_watch fork_;

@@ -22,8 +22,6 @@ COLLIGO_BODY running::running(communicator_state& state, call const& call, choic
     : state_life_(state.life), state_(state), all_(state.requests()), call_(call), by_(by), owned_(std::move(owned)) {
   erased_policy const& what = *by.policy;
   all_.make_room(1);
-  all_.run_among = &run_among;
-  all_.advance_all = [](requests_of_rank& all) { return all.advance(); };
   if (call.vector.offsets) {
     offsets_.append(call.vector.offsets, call.vector.offsets + offsets_of(call.what, call.vector.parts));
     call_.vector.offsets = offsets_.data();
@@ -83,8 +81,6 @@ COLLIGO_BODY running::running(communicator_state& state, call const& call, choic
     : state_life_(state.life), state_(state), all_(state.requests()), call_(call), by_(by), owned_(std::move(owned)),
       steps_(std::move(steps)) {
   all_.make_room(1);
-  all_.run_among = &run_among;
-  all_.advance_all = [](requests_of_rank& all) { return all.advance(); };
   plan_.steps.push_back({0, 0, list_kind::plain});
 }
 
@@ -191,14 +187,7 @@ COLLIGO_BODY void running::begin(std::uint32_t number) {
     data_->begin_again();
     if (usual && runs_ == 1) record_.emplace(call_, prepared_->actions);
     if (runs_ < 2) ++runs_;
-    run_record* const record = record_ ? &*record_ : nullptr;
-    data_->record(record);
-    if (!plays_) {
-      if (copies_input_)
-        copy_values(*call_.of, call_.in.data, call_.in.covers.size(), input_->data(), record);
-      if (has_two_vectors(call_.what))
-        copy_own_block(call_, state_.rank(), place_.out(call_, result_->data()).data, record);
-    }
+    data_->record(record_ ? &*record_ : nullptr);
   }
   number_ = number;
   is_started_ = true;
@@ -234,6 +223,10 @@ COLLIGO_BODY bool running::advance(bool waits) {
       if (current_ == 0) {   // earlier requests are complete
         steps_->enter(call_, *by_.policy, number_);
         if (record_) steps_->record(*record_);
+        if (data_ && copies_input_)
+          copy_values(*call_.of, call_.in.data, call_.in.covers.size(), input_->data(), data_->record());
+        if (data_ && has_two_vectors(call_.what))
+          copy_own_block(call_, state_.rank(), place_.out(call_, result_->data()).data, data_->record());
       }
       if (current_ == plan_.steps.size()) break;
       auto const& next = plan_.steps[current_];

@@ -174,6 +174,7 @@ class written_bytes {
     action const taken = actions_[i];
     action& next = actions_[kept++] = taken;
     if (taken.what != action::kind::take || taken.lines > 1 || i + 1 == actions_.size()) continue;
+    if (taken.lines == 1 && call_.of->alignment > sizeof(std::uint64_t)) continue;   // its bytes begin behind a stamp
     action const use = actions_[i + 1];
     bool const is_left = use.from == taken.into, is_right = use.right == taken.into;
     if (use.what != action::kind::combine || use.bytes != taken.bytes || taken.into.in != action::where::own ||

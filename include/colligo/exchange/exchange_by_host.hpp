@@ -99,7 +99,10 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
       if (stage_ < 3 && came_[stage_ - 1] == out_[stage_ - 1].size()) {
         send();
       } else {
-        if (!over_->take(*this)) return false;
+        if (!over_->take(*this)) {
+          over_->are_sent();   // throws if a rank that is to take one has left
+          return false;
+        }
         if (arrivals::failure()) std::rethrow_exception(arrivals::failure());
         read();
       }
@@ -127,8 +130,12 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
   void deliver(bundle::heading const& of, void const* data) {
     std::size_t const size = call_.of.size;
     if (of.bytes % size != 0) refuse_letter(of.from, of.bytes);
-    std::byte* const into = in_.add(of.from, of.bytes / size);
-    if (of.bytes != 0) std::memcpy(into, data, of.bytes);
+    try {
+      std::byte* const into = in_.add(of.from, of.bytes / size);
+      if (of.bytes != 0) std::memcpy(into, data, of.bytes);
+    } catch (...) {
+      in_.fail(std::current_exception());
+    }
   }
 
   // The ranks have named different ways, or types.

@@ -23,7 +23,10 @@ class exchange_on_rank : public owned_by_request {
   void enter(std::uint32_t number) { over_->enter(number_ = number); }
   /// True when it is complete.
   virtual bool advance() = 0;
-  virtual void abandon() noexcept { over_->abandon(); }
+  virtual void abandon() noexcept {
+    if (!call_.is_request) keep_pattern(call_.at, few_messages);   // others may fail at another point
+    over_->abandon();
+  }
 
   /// The errors of refused calls: all ranks have taken part to the end.
   void finish() override {

@@ -26,7 +26,8 @@ class state_if_alive {
   explicit state_if_alive(endpoint& state) : state_(state), life_(state_at(state).life) {}
   /// Throws error if the communicator has been freed; `what`: "these neighbours are of".
   endpoint& get(char const* what) const {
-    if (life_.expired()) throw error(concat({"colligo: ", what, " a communicator that has been freed"}));
+    auto const alive = life_.lock();   // requests may keep the state of one that has been freed
+    if (!alive || !alive->life) throw error(concat({"colligo: ", what, " a communicator that has been freed"}));
     return state_;
   }
 

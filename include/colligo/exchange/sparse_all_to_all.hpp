@@ -112,7 +112,6 @@ struct sparse_exchange {
         if (refuses < 0 && sparse_counter::of(from[2 * r + 1]).refusals != 0) refuses = static_cast<int>(r);
       }
       if (refuses >= 0) return tell_reason(refuses);
-      keep_pattern(call.at, all.pattern);
       std::vector<T> joined;
       first.attempt([&] {
         for (outgoing_message const& one : call.out) {
@@ -133,6 +132,7 @@ struct sparse_exchange {
       std::span<T> const into(own.in.data);
       second.accept(vector, std::span<T const>(joined), {0, n}, into, {n, n + into.size()})
           .template make<made::at_once>(no_functor{}, automatic{});
+      keep_pattern(call.at, all.pattern);
     });
   }
   // The second of two calls: the reason of the lowest rank that refuses.
@@ -161,7 +161,12 @@ received<T> exchange_now(Comm const& comm, Way const& way, Out const&... out) {
       return std::move(own.in);
     }
   }
-  exchange.run_dense();
+  try {
+    exchange.run_dense();
+  } catch (...) {
+    keep_pattern(exchange.call.at, few_messages);
+    throw;
+  }
   return std::move(own.in);
 }
 
@@ -210,9 +215,9 @@ sparse_request<T> exchange_later(Comm const& comm, Way const& way, Out const&...
 /// The ranks that have this one as a target, ascending; as often as they name it.
 template <communicator Comm, std::ranges::forward_range Targets, way_of_sparse Way = automatic>
 std::vector<int> sources_of(Comm const& comm, Targets const& targets, Way const& way = {}) {
-  std::vector<std::pair<int, std::array<int, 1>>> out;
+  std::vector<std::pair<std::ranges::range_value_t<Targets>, std::array<int, 1>>> out;   // wide ones are refused there
   before_exchange(comm, [&] {
-    for (auto const to : targets) out.push_back({static_cast<int>(to), {1}});
+    for (auto const to : targets) out.push_back({to, {1}});
   });
   received<int> const in = exchange_now<int>(comm, way, out);
   std::vector<int> sources;

@@ -46,7 +46,7 @@ inline call as_call(sparse_call const& asked) {
 
 // What a state keeps of its exchanges.
 struct kept_exchanges final : kept_with_state {
-  exchange_pattern latest{8, 0};   // at first: few messages
+  exchange_pattern latest = few_messages;
   std::string explained;
 
   static kept_exchanges& of(communicator_state& state) {
@@ -214,23 +214,23 @@ class exchange_of_letters final : public exchange_on_rank {
     if (!has_sent_) send();
     while (taken_ < expected_ && over_->take(in_)) ++taken_;
     bool const are_sent = over_->are_sent();
-    if (way_ != sparse_way::consensus) return taken_ == expected_ && are_sent;
-    if (!is_agreeing_) {
-      if (!are_sent) return false;
-      is_agreeing_ = true;
-      counting_->start_as(agreement_number_);
+    if (!are_sent) return false;
+    if (way_ == sparse_way::consensus) {
+      if (!std::exchange(is_agreeing_, true)) counting_->start_as(agreement_number_);
+      if (counting_->in_progress()) return false;
+      counting_->test();   // throws
+      total_ = sparse_counter::of(result_[0]);
+    } else if (taken_ != expected_) {
+      return false;
     }
-    if (counting_->in_progress()) return false;
-    counting_->test();   // throws
-    total_ = sparse_counter::of(result_[0]);
-    if (in_.refuses() < 0 && !call_.refused && !call_.is_request) keep_pattern(call_.at, total_.pattern);
+    if (total_.refusals == 0 && !call_.is_request) keep_pattern(call_.at, total_.pattern);
     return true;
   }
   void abandon() noexcept override {
     if (way_ == sparse_way::consensus) {   // others may wait for it there
       state_.abandon_call_now(agreement_number_);
     }
-    over_->abandon();
+    exchange_on_rank::abandon();
   }
 
  private:
@@ -241,7 +241,6 @@ class exchange_of_letters final : public exchange_on_rank {
       std::uint64_t sum = 0;
       for (std::uint64_t const word : result_) sum = add_counters{}(sum, word);
       total_ = sparse_counter::of(sum);
-      if (total_.refusals == 0 && !call_.is_request) keep_pattern(call_.at, total_.pattern);   // agreed, whatever comes
       expected_ = total_.refusals == 0 ? total_.letters : total_.refusals - std::size_t{call_.refused != nullptr};
     } else {
       expected_ = static_cast<std::size_t>(-1);   // until all agree

@@ -80,6 +80,8 @@ struct exchange_pattern {
     return value;
   }
 };
+/// Before the first call, and after one that has failed, in which ranks may have heard of different ones.
+inline constexpr exchange_pattern few_messages{8, 0};
 
 /// What a rank tells another one: how many letters come; and all others: its pattern, and that its arguments are
 /// refused. In 8 bytes, which are combined by add_counters.

@@ -214,9 +214,11 @@ COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice 
   try {
     if (!persistent)
       if (auto again = running::kept(state, asked, by, owned)) return again;
-    return owned_running(new running(state, asked, by, std::move(owned), persistent));
-  } catch (std::bad_alloc const& e) {   // the other ranks start their requests
-    if (!persistent) state.refuse(e.what());
+    owned_running made(new running(state, asked, by, std::move(owned), persistent));
+    if (persistent) ++state.calls;   // a call, although nothing is sent: a rank that refuses it counts one too
+    return made;
+  } catch (std::bad_alloc const& e) {
+    state.refuse(e.what());
     throw;
   }
 }

@@ -263,7 +263,7 @@ class batch {
       parts_.give();
       is_done_ = true;
     } else {
-      auto owned = accepted.template own<How, detail::run_of_batch>(parts_, is_done_);
+      auto owned = accepted.template own<detail::run_of_batch>(parts_, is_done_);
       return detail::made_t<How>(detail::prepare_call(accepted.state, accepted.call,
                                                       decide<c, nothing>(accepted, algorithm), std::move(owned),
                                                       How == detail::made::ready));

@@ -154,7 +154,7 @@ template <made How, class Comm, class Question>
 made_t<How> ask(Comm const& comm, Question question, typename Question::answer& out) {
   call_arguments<collective::all_reduce, Comm> const at(comm);
   owner<owned_list<Question>> owned;
-  at.template attempt<How>([&] { owned = make_owner<owned_list<Question>>(std::move(question), out, at.rank()); });
+  at.attempt([&] { owned = make_owner<owned_list<Question>>(std::move(question), out, at.rank()); });
   auto accepted = accept_list(comm, owned->list.bytes, owned->question);
   auto const& by = by_rules(accepted.state, accepted.call, &policy_table_of<collective::all_reduce>);
   return made_t<How>(prepare_call(accepted.state, accepted.call, by, std::move(owned), How == made::ready));

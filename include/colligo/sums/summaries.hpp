@@ -266,7 +266,7 @@ template <made How, class Comm, class Question>
   requires requires { typename Question::functor; }
 made_t<How> ask(Comm const& comm, Question const& question, typename Question::answer& out) {
   owner<owned_question<Question>> owned;
-  call_arguments<collective::all_reduce, Comm>(comm).template attempt<How>(
+  call_arguments<collective::all_reduce, Comm>(comm).attempt(
       [&] { owned = make_owner<owned_question<Question>>(question, out); });
   auto accepted = accept_element(comm, owned->state);
   return accepted.template make_owning<How, typename Question::functor>(std::move(owned), automatic{});

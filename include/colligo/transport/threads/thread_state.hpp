@@ -286,8 +286,14 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
                      }, this};
     };
     std::vector<owner<other_rank>> others;
-    for (int rank = 1; rank < p; ++rank) others.push_back(make_owner<other_rank>(run, rank));
-    run(0);
+    int next = 1;
+    try {
+      others.reserve(static_cast<std::size_t>(p));
+      for (; next < p; ++next) others.push_back(make_owner<other_rank>(run, next));
+      run(0);
+    } catch (...) {   // the system starts no further thread: those that run would wait for the others
+      for (; next <= p; ++next) group.leave(next % p, std::current_exception());
+    }
   }
   if (trace) trace->write();
   if (auto const error = group.first_error()) std::rethrow_exception(error);
