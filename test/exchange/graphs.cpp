@@ -213,6 +213,16 @@ TEST_CASE("edges that one rank knows, ranks that do not exist: an error on all r
     auto const said = said_by<error>([&] { neighbours(comm, none, to_4); });
     wrong += said.find("neighbours on rank 1 of 4: among the targets is 4, ranks are 0 to 3") == std::string::npos;
     wrong += said_by<error>([&] { discover(comm, to_4); }).find("rank 4") == std::string::npos;
+    std::vector<std::int64_t> const beyond_int(me == 1 ? 1u : 0u, (std::int64_t{1} << 32) + 1);
+    wrong += said_by<error>([&] { discover(comm, beyond_int); }).find("4294967297") == std::string::npos;
+    // Rank 0 gets from all and sends to none, so it says by the length of its output how long blocks are.
+    std::vector<int> const to_0(me == 0 ? 0u : 1u, 0), from_all(me == 0 ? 3u : 0u), one(to_0.size());
+    neighbours const star = discover(comm, to_0);
+    std::vector<int> all;
+    auto const refused = said_by<error>([&] { all_to_all(star, one, all); });
+    wrong += me == 0 && refused.find("a rank without targets takes the length of blocks from") == std::string::npos;
+    all.resize(from_all.size());
+    all_to_all(star, one, all);
     std::vector<int> const next{(me + 1) % 4}, before{(me + 3) % 4}, mine{me}, ones{1};
     neighbours const ring(comm, before, next);
     std::vector<int> out(1);

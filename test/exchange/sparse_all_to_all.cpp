@@ -197,6 +197,14 @@ TEST_CASE("sparse_all_to_all: arguments that one rank gives wrong are an error w
   CHECK(later == 3 * calls);
 }
 
+TEST_CASE("sparse_all_to_all: a rank has left before the call") {
+  for (std::string const way : {"counters", "consensus", "dense", "by_host"})
+    CHECK_THROWS_WITH(run_threads(3, [&](auto const& comm) {
+      digraphs::own_messages<int> const to_next{{(comm.rank() + 1) % 3, {1}}};
+      if (comm.rank() != 1) sparse_all_to_all(comm, to_next, named(way));
+    }), Contains("rank 1 has left"));
+}
+
 TEST_CASE("sparse_all_to_all: a way that nobody knows") {
   auto const unknown = [] {
     run_threads(2, [](auto const& comm) {
@@ -217,6 +225,16 @@ TEST_CASE("sparse_all_to_all: who has this rank as a target, as often as it says
   });
 }
 
+// Travels as bytes, and has no room to arrive in.
+struct throws_when_made {
+  static inline thread_local bool armed = false;
+  int value = 0;
+
+  throws_when_made() {
+    if (armed) throw std::bad_alloc();
+  }
+};
+
 TEST_CASE("sparse_all_to_all: the next call takes the way for what the ranks sent, all of them the same") {
   std::atomic<int> at_first = 0, then = 0, later = 0;
   run_threads(33, [&](auto const& comm) {
@@ -232,6 +250,17 @@ TEST_CASE("sparse_all_to_all: the next call takes the way for what the ranks sen
     isparse_all_to_all(comm, few).wait();   // may be complete at any time, and does not count
     then += is_dense();
     sparse_all_to_all(comm, few);
+    later += is_dense();
+    // One that fails is as if none had been.
+    sparse_all_to_all(comm, to_all);
+    std::vector<std::pair<int, std::vector<throws_when_made>>> made{{0, std::vector<throws_when_made>(1)}};
+    throws_when_made::armed = comm.rank() == 0;
+    try {
+      sparse_all_to_all(comm, made, dense{});
+      ++later;
+    } catch (std::exception const&) {
+    }
+    throws_when_made::armed = false;
     later += is_dense();
   });
   CHECK(at_first == 0);

@@ -2,6 +2,9 @@
 // What goes wrong among ranks that are threads, over their messages and over the memory that they share.
 #include <catch2/catch.hpp>
 
+#include <dlfcn.h>
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -17,6 +20,15 @@
 #include <colligo/transport/threads/thread_state.hpp>
 
 #include "on_stderr.hpp"
+
+// The system's own, which starts no thread more when none are left.
+static std::atomic<int> threads_left = -1;
+extern "C" int pthread_create(pthread_t* made, pthread_attr_t const* attributes, void* (*run)(void*), void* with) {
+  static auto const create = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  if (threads_left == 0) return EAGAIN;
+  if (threads_left > 0) --threads_left;
+  return create(made, attributes, run, with);
+}
 
 namespace {
 
@@ -117,6 +129,15 @@ TEST_CASE("what a rank offers in its memory is not read there after it has left"
                                   }),
                       "rank 1's own");
   CHECK(wrong == 0);
+}
+
+TEST_CASE("the system starts fewer threads than there are ranks") {
+  for (int const started : {0, 2}) {
+    threads_left = started;
+    CHECK_THROWS_WITH(run_threads(5, [](thread_communicator& comm) { barrier(comm); }),
+                      "colligo: the system starts no further thread");
+    threads_left = -1;
+  }
 }
 
 TEST_CASE("requests complete though a call after them is refused before they begin") {

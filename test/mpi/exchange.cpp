@@ -253,7 +253,18 @@ BOOST_AUTO_TEST_CASE(many_graphs_and_freed_communicators) {
     left = colligo::discover(copy, next);
     colligo::all_to_all(*left, in, out);
   }
-  BOOST_CHECK_EXCEPTION(colligo::all_to_all(*left, in, out), colligo::error, [](colligo::error const& e) {
-    return std::string(e.what()) == "colligo: these neighbours are of a communicator that has been freed";
-  });
+  auto const is_refused = [&] {
+    BOOST_CHECK_EXCEPTION(colligo::all_to_all(*left, in, out), colligo::error, [](colligo::error const& e) {
+      return std::string(e.what()) == "colligo: these neighbours are of a communicator that has been freed";
+    });
+  };
+  is_refused();
+  std::optional<colligo::persistent> keeps_its_state;
+  {
+    boost::mpi::communicator const copy(world, boost::mpi::comm_duplicate);
+    left = colligo::discover(copy, next);
+    keeps_its_state = colligo::all_to_all_init(*left, in, out);
+    if (me != 0) keeps_its_state.reset();
+  }
+  is_refused();
 }

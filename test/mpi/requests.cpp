@@ -161,6 +161,31 @@ BOOST_AUTO_TEST_CASE(a_functor_makes_calls_of_its_own) {
   }
 }
 
+// The last rank waits for the others, so that its functor runs within wait.
+BOOST_AUTO_TEST_CASE(a_functor_starts_a_request_that_outlives_it) {
+  auto const comm = duplicate(), other = duplicate();
+  std::vector<int> const in(1, 1);
+  std::vector<int> out(1), later(1);
+  request pending;
+  int round = 0;
+  auto const op = as_commutative([&](int a, int b) {
+    if (round == 4 && !pending.active()) pending = iall_reduce(other, in, later, std::plus<>{});
+    return a + b;
+  });
+  persistent again = all_reduce_init(comm, in, out, op, recursive_doubling{});
+  for (; round < 5; ++round) {   // played from the third start on
+    if (comm.rank() == comm.size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    again.start();
+    again.wait();
+    BOOST_CHECK_EQUAL(out[0], comm.size());
+  }
+  if (comm.size() > 1) {
+    BOOST_TEST(pending.active());
+    pending.wait();
+    BOOST_CHECK_EQUAL(later[0], comm.size());
+  }
+}
+
 // Every rank makes it in its functor, once: another request has to go on meanwhile.
 BOOST_AUTO_TEST_CASE(a_functor_makes_calls_among_the_same_ranks) {
   auto const comm = duplicate(), other = duplicate();
@@ -532,7 +557,7 @@ BOOST_AUTO_TEST_CASE(made_ready_on_some_ranks_and_refused_on_others) {
     }
     BOOST_CHECK_EQUAL(threw, refused);
     for (int i = 0; i < 3; ++i)   // of a call's number, not of another one
-      BOOST_CHECK_EQUAL(colligo::all_reduce(comm, (threw ? 1 : 0) + 10 * i, maximum{}), 1 + 10 * i);
+      BOOST_CHECK_EQUAL(colligo::all_reduce(comm, (threw ? 1 : 0) + 10 * i, colligo::maximum{}), 1 + 10 * i);
   }
 }
 
