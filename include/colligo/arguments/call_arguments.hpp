@@ -171,6 +171,8 @@ class call_arguments {
     if (root < 0 || root >= size()) [[unlikely]] refuse_root(as_refused(), root);
   }
 
+  bool is_call = true;   ///< false: what is refused is a part of a later call
+
   int rank() const { return state_.rank(); }
   int size() const { return state_.size(); }
   bool at(int root) const { return state_.rank() == root; }
@@ -289,7 +291,9 @@ class call_arguments {
     return vector;
   }
 
-  refused as_refused(char const* call = nullptr) const { return {state_, C, (before() & agreement) != 0, call}; }
+  refused as_refused(char const* call = nullptr) const {
+    return {state_, C, (before() & agreement) != 0, call, is_call};
+  }
 
   endpoint& state_;
 };

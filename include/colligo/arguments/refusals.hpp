@@ -17,6 +17,7 @@ struct refused {
   collective what;
   bool checked;   ///< the ranks compare their calls
   char const* name = nullptr;   ///< of the user's call, if it is not the collective's
+  bool is_call = true;   ///< false: other ranks make none here, and are not told
 };
 // These throw, before anything has been written.
 [[noreturn]] void refuse_size(refused const& refusal, std::size_t is, std::size_t wanted, char const* which);

@@ -16,7 +16,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& refusal, std::string_view why) {
   std::string text = concat({where(refusal.state, refusal.what), why});
   if (refusal.name) text.replace(text.find(name_of(refusal.what)), name_of(refusal.what).size(), refusal.name);
-  report_refusal(state_at(refusal.state), refusal.checked, text);
+  if (refusal.is_call) report_refusal(state_at(refusal.state), refusal.checked, text);
   throw argument_error(text);
 }
 

@@ -127,7 +127,7 @@ COLLIGO_BODY void mpi_state::yield_core(unsigned& polls) const {
   constexpr unsigned spins = 256;
   if (++polls < spins) return relax();
   sched_yield();
-  if (polls % 64 == 0) let_mpi_progress(wire_.comm(), wire_.rank());
+  if (polls % 64 == 0 || left_calls::any()) let_mpi_progress(wire_.comm(), wire_.rank());
 }
 
 [[gnu::cold]] COLLIGO_BODY shared_host* mpi_state::no_memory() const { return missing_ ? missing_->none() : nullptr; }

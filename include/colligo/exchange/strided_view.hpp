@@ -47,6 +47,7 @@ struct strided_view {
   }
   /// An axis along which elements may share memory; D if there is none.
   constexpr std::size_t overlapping_axis() const {
+    if (size() == 0) return D;
     std::array<std::size_t, D> by_stride{};
     for (std::size_t d = 0; d < D; ++d) by_stride[d] = d;
     auto const length = [&](std::size_t d) { return strides[d] < 0 ? -strides[d] : strides[d]; };

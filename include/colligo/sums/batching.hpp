@@ -194,7 +194,8 @@ class batch {
     requires(travels_as_bytes<std::ranges::range_value_t<Out>> && detail::functor_on_elements<Op, Out>)
   void all_reduce(In&& in, Out&& out, Op&& op) {
     auto const [from, to] = detail::spans(in, out);
-    detail::call_arguments<collective::all_reduce, Comm> const arguments(comm_);
+    detail::call_arguments<collective::all_reduce, Comm> arguments(comm_);
+    arguments.is_call = false;
     arguments.require_size(to.size(), from.size(), "the output");
     arguments.require_disjoint(from, to);
     add_vector(from, to, std::forward<Op>(op));

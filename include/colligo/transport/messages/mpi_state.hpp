@@ -52,11 +52,12 @@ class mpi_state final : public communicator_state {
 
   COLLIGO_BODY void abandon_call(std::uint32_t number, std::string_view why, bool begun) noexcept override;
   /// A blocking call has to poll for its messages, because the rank drops messages or watches its waits meanwhile.
-  bool must_poll() const { return left_calls::any() || watches_waits(); }
+  bool must_poll() const { return left_calls::any() || watches_waits() || requests().busy(); }
   /// Called between two polls. Throws stalled.
   void wait_between_polls() {
     sched_yield();
     left_calls::drop_messages();
+    if (requests().busy()) requests().progress();   // which the functor has started
     if (on_wait) on_wait->waits();
   }
 

@@ -72,6 +72,7 @@ class vendor_call : public moving_step {
   bool made_type_ = false, made_op_ = false;
   int_blocks ints_, out_ints_;   ///< out_ints_: of the second vector of an all_to_all_v
   small_vector<MPI_Request> requests_;
+  small_vector<std::byte> input_;   ///< instead of MPI_IN_PLACE, which Open MPI 4.1's MPI_Ialltoallv gets wrong
   std::exception_ptr thrown_;    ///< by the functor
 };
 
@@ -228,7 +229,7 @@ void vendor_call::in_segments(Run run) const {
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::call_all_to_all() {
   bool const is_in_place = call_.in.data == call_.out.data;
-  void const* const in = is_in_place ? MPI_IN_PLACE : call_.in.data;
+  void const* const in = !input_.empty() ? input_.data() : is_in_place ? MPI_IN_PLACE : call_.in.data;
   if (call_.what == collective::all_to_all) {
     int const n = count_of(call_.vector[0].size());
     return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, call_.out.data, n, type_, state_.wire().comm());
@@ -255,6 +256,10 @@ COLLIGO_BODY void vendor_call::run() {
 
 COLLIGO_BODY void vendor_call::begin(std::span<operand const>, list_kind) {
   thrown_ = nullptr;
+  if (call_.what == collective::all_to_all_v && call_.in.data == call_.out.data) {
+    input_.resize(call_.of->bytes(call_.in.covers.size()));
+    copy_bytes(call_.in.data, input_.size(), input_.data());
+  }
   bool const keeps = how_ == manner::persistent && mpi_has_persistent;
   if (!keeps) requests_.clear();
   if (requests_.empty()) call_gathering();
