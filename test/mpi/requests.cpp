@@ -164,6 +164,7 @@ BOOST_AUTO_TEST_CASE(a_functor_makes_calls_of_its_own) {
 // The last rank waits for the others, so that its functor runs within wait.
 BOOST_AUTO_TEST_CASE(a_functor_starts_a_request_that_outlives_it) {
   auto const comm = duplicate(), other = duplicate();
+  colligo::prepare(other);   // its first use is collective
   std::vector<int> const in(1, 1);
   std::vector<int> out(1), later(1);
   request pending;
@@ -191,6 +192,7 @@ BOOST_AUTO_TEST_CASE(a_functor_starts_a_request_that_outlives_it) {
 BOOST_AUTO_TEST_CASE(a_functor_starts_what_the_other_rank_waits_for) {
   auto const comm = duplicate(), other = duplicate();
   if (comm.size() != 2) return;
+  colligo::prepare(other);   // its first use is collective
   std::vector<int> const in(2000, 1);
   std::vector<int> out(2000), long_one(1 << 20, comm.rank());
   for (std::string const way : {"@messages", "@shared_memory"}) {
