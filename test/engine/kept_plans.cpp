@@ -190,7 +190,8 @@ TEST_CASE("elements are aligned where they are combined, also in a call that com
         .context = const_cast<std::size_t*>(&alignment), .commutative = true});
     run_threads(3, [&](thread_communicator& comm) {
       alignas(64) std::byte in[3 * 64]{}, out[3 * 64];
-      for (char const* const by : {"direct", "recursive_doubling", "binary_tree", "halving_doubling", "ring", "automatic"})
+      for (char const* const by :
+           {"direct", "recursive_doubling", "binary_tree", "halving_doubling", "ring", "automatic"})
         for (std::ptrdiff_t const n : {1, 3}) {
           auto again = byte_calls_init(comm).all_reduce(in, out, n, element, by);
           for (int i = 0; i < 4; ++i) {
