@@ -154,11 +154,12 @@ struct graph_calls;
 
 template <>
 struct graph_calls<collective::all_to_all_v> {
+  static constexpr char const* name = "all_to_all_v over neighbours";
   template <made How, class Comm, input_of<How, Comm> In, std::ranges::sized_range Counts, output_of<How, In> Out,
             std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Counts const& counts, Out&& out,
                           OutCounts const& out_counts, Algorithm const& algorithm = {}) {
-    graph_arguments<Comm> const arguments(over.edges(), "all_to_all_v over neighbours");
+    graph_arguments<Comm> const arguments(over.edges(), name);
     arguments.set_blocks(counts, out_counts);
     fill_empty(arguments, out, arguments.edges().elements_in());
     auto const [from, to] = spans(in, out);
@@ -167,9 +168,10 @@ struct graph_calls<collective::all_to_all_v> {
 };
 template <>
 struct graph_calls<collective::all_to_all> {
+  static constexpr char const* name = "all_to_all over neighbours";
   template <made How, class Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-    graph_arguments<Comm> const arguments(over.edges(), "all_to_all over neighbours");
+    graph_arguments<Comm> const arguments(over.edges(), name);
     std::size_t const k = over.out_degree(), l = over.in_degree();
     std::size_t const n = k != 0 ? std::ranges::size(in) / k : l != 0 ? std::ranges::size(out) / l : 0;
     if constexpr (resizable<std::remove_cvref_t<Out>>)
@@ -187,9 +189,10 @@ struct graph_calls<collective::all_to_all> {
 };
 template <>
 struct graph_calls<collective::all_gather> {
+  static constexpr char const* name = "all_gather over neighbours";
   template <made How, class Comm, input_of<How, Comm> In, output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Out&& out, Algorithm const& algorithm = {}) {
-    graph_arguments<Comm> const arguments(over.edges(), "all_gather over neighbours");
+    graph_arguments<Comm> const arguments(over.edges(), name);
     std::size_t const k = over.out_degree(), l = over.in_degree(), n = std::ranges::size(in);
     arguments.set_blocks(equal_counts{k, n}, equal_counts{l, n}, true);
     fill_empty(arguments, out, l * n);
@@ -243,10 +246,10 @@ made_t<How> make_reduce(neighbours<Comm> const& over, char const* name, std::spa
 
 template <>
 struct graph_calls<collective::reduce> {
+  static constexpr char const* name = "reduce over neighbours";
   template <made How, class Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-    constexpr char const* name = "reduce over neighbours";
     auto const [from, to] = spans(in, out);
     graph_arguments<Comm>(over.edges(), name).require_size(to.size(), from.size(), "the output", name);
     return make_reduce<How>(over, name, from, equal_counts{over.out_degree(), from.size()}, true, to,
@@ -256,12 +259,13 @@ struct graph_calls<collective::reduce> {
 /// reduce_v, whose blocks are those of a reduce_scatter.
 template <>
 struct graph_calls<collective::reduce_scatter> {
+  static constexpr char const* name = "reduce_v over neighbours";
   template <made How, class Comm, input_of<How, Comm> In, std::ranges::sized_range Counts, output_of<How, In> Out,
             functor_of<How, Out> Op, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Counts const& counts, Out&& out, Op&& op,
                           Algorithm const& algorithm = {}) {
     auto const [from, to] = spans(in, out);
-    return make_reduce<How>(over, "reduce_v over neighbours", from, counts, false, to, std::forward<Op>(op), algorithm);
+    return make_reduce<How>(over, name, from, counts, false, to, std::forward<Op>(op), algorithm);
   }
 };
 
@@ -276,9 +280,22 @@ concept accepted_over_graph = requires(neighbours<Comm> const& over, Arguments&&
   attribute detail::made_t<detail::made::how> name(neighbours<Comm> const& over, Arguments&&... given) {             \
     return detail::graph_calls<collective::what>::make<detail::made::how>(over, static_cast<Arguments&&>(given)...); \
   }
+/// For arguments that no form accepts.
+#define COLLIGO_NOT_OVER_GRAPH(attribute, name, what, how)                                                           \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires(!requires(neighbours<Comm> const& over, Arguments&&... given) {                                         \
+               colligo::name(over, static_cast<Arguments&&>(given)...);                                              \
+             } && !detail::has_form_for_views<collective::what, neighbours<Comm>, Arguments...>)                     \
+  attribute detail::answer<collective::exchange, detail::made::how, Comm const&, Arguments...> name(                 \
+      neighbours<Comm> const&, Arguments&&...) {                                                                     \
+    return {};                                                                                                       \
+  }
 #define COLLIGO_CALLS_OVER_GRAPH(name, what)                                                                         \
+  COLLIGO_NOT_OVER_GRAPH(, name, what, at_once)                                                                      \
   COLLIGO_OVER_GRAPH([[nodiscard]], i##name, what, started)                                                          \
-  COLLIGO_OVER_GRAPH([[nodiscard]], name##_init, what, ready)
+  COLLIGO_NOT_OVER_GRAPH([[nodiscard]], i##name, what, started)                                                      \
+  COLLIGO_OVER_GRAPH([[nodiscard]], name##_init, what, ready)                                                        \
+  COLLIGO_NOT_OVER_GRAPH([[nodiscard]], name##_init, what, ready)
 
 }  // namespace detail
 
@@ -352,6 +369,7 @@ void reduce_v(neighbours<Comm> const& over, In const& in, Counts const& counts, 
 COLLIGO_CALLS_OVER_GRAPH(reduce_v, reduce_scatter)
 
 #undef COLLIGO_CALLS_OVER_GRAPH
+#undef COLLIGO_NOT_OVER_GRAPH
 #undef COLLIGO_OVER_GRAPH
 
 }  // namespace by_name

@@ -78,7 +78,8 @@ auto sums(Comm const& comm, Summands const&... ranges) {
 }
 COLLIGO_QUESTION(sums)
 /// Two ranges, for sums().
-template <detail::summable A, detail::elements_like<A> B>
+template <class A, class B>
+  requires(detail::summable<detail::asked_as<A>> && detail::elements_like<detail::asked_as<B>, detail::asked_as<A>>)
 auto factors(A&& a, B&& b) {
   return detail::two_factors<A, B>{static_cast<A&&>(a), static_cast<B&&>(b)};
 }

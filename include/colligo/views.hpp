@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Arguments whose elements do not lie side by side, for all collectives on ranges, their requests, and in_place():
-/// strided(pointer, count, stride), std::mdspan, Kokkos::View, Eigen's maps and blocks, boost::multi_array; as input
-/// also random access ranges that are not contiguous (std::deque, std::views::transform).
+/// Arguments whose elements do not lie side by side, for all collectives on ranges, their requests, in_place(), and
+/// calls over neighbours: strided(pointer, count, stride), std::mdspan, Kokkos::View, Eigen's maps and blocks,
+/// boost::multi_array; as input also random access ranges that are not contiguous (std::deque, std::views::transform).
+/// Sequences (sequence.hpp), messages of sparse_all_to_all and calls that return what they get take them as input.
 ///
 ///   colligo::all_reduce(comm, colligo::strided(matrix + 3, rows, columns), out, std::plus<>{});   // a column
 ///
@@ -31,7 +32,13 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
+template <communicator Comm>
+class neighbours;
+
 namespace detail {
+
+template <collective C>
+struct graph_calls;
 
 /// A random access range as input.
 template <class R>
@@ -39,6 +46,8 @@ concept range_apart = std::ranges::random_access_range<R> && std::ranges::sized_
                       !view_of_elements<R> && !std::is_same_v<std::remove_cvref_t<R>, std::vector<bool>>;
 template <class R>
 concept view_apart = view_of_elements<R> && !contiguous<R>;
+template <class R>
+concept lies_apart = view_apart<R> || range_apart<R>;
 
 template <class R>
 struct element_apart { using type = std::remove_pointer_t<decltype(view_of(std::declval<R>()).data)>; };
@@ -115,45 +124,63 @@ struct range_layout {
   }
 };
 
-/// The place of a call's output behind the communicator; its input is the first argument.
-constexpr std::size_t place_of_output(collective c) {
-  using enum collective;
-  return c == broadcast ? 0 : c == scatterv || c == all_to_all_v ? 2 : 1;
-}
-template <collective C, std::size_t I>
-inline constexpr bool is_input = I == 0 && C != collective::broadcast;
-template <collective C, std::size_t I, class Argument>
+/// What is known of a call over a communicator: its input is the first argument behind it, if that is not its output.
+template <collective C, class Over>
+struct call_over {
+  using forms = calls<C>;
+  using arguments = call_arguments<C, Over>;
+  static constexpr std::size_t output =
+      C == collective::broadcast ? 0 : C == collective::scatterv || C == collective::all_to_all_v ? 2 : 1;
+  static constexpr bool scatters = C == collective::scatter || C == collective::scatterv;
+  static constexpr bool gathers = C == collective::reduce || C == collective::gather || C == collective::gatherv;
+  static constexpr bool broadcasts = C == collective::broadcast, has_root = scatters || gathers || broadcasts;
+  static constexpr char const* name = nullptr;   // in errors: the collective's
+  static endpoint& state(Over const& comm) { return state_of<Over>::open(comm); }
+};
+/// And over neighbours.
+template <collective C, class Comm>
+struct call_over<C, neighbours<Comm>> {
+  using forms = graph_calls<C>;
+  using arguments = call_arguments<collective::exchange, Comm>;
+  static constexpr std::size_t output = C == collective::all_to_all_v || C == collective::reduce_scatter ? 2 : 1;
+  static constexpr bool scatters = false, gathers = false, broadcasts = false, has_root = false;
+  static constexpr char const* name = forms::name;
+  static endpoint& state(neighbours<Comm> const& over) { return over.edges().state(); }
+};
+template <class Call, std::size_t I>
+inline constexpr bool is_input = I == 0 && !Call::broadcasts;
+template <class Call, std::size_t I, class Argument>
 inline constexpr bool is_apart = (I == 0 && is_view_in_place<std::remove_cvref_t<Argument>>) ||
-                                 (is_input<C, I> && (view_apart<Argument> || range_apart<Argument>)) ||
-                                 (I == place_of_output(C) && view_apart<Argument>);
+                                 (is_input<Call, I> && lies_apart<Argument>) ||
+                                 (I == Call::output && view_apart<Argument>);
 
 /// What a call's form for ranges gets for an argument.
-template <collective C, std::size_t I, class Argument>
+template <class Call, std::size_t I, class Argument>
 constexpr auto packed_as() {
-  if constexpr (!is_apart<C, I, Argument>) {
+  if constexpr (!is_apart<Call, I, Argument>) {
     return std::type_identity<Argument>();
   } else if constexpr (is_view_in_place<std::remove_cvref_t<Argument>>) {
     using T = typename element_apart<decltype(std::declval<Argument>().view)>::type;
     return std::type_identity<in_place_range<std::span<T>>>();
   } else {
     using T = typename element_apart<Argument>::type;
-    return std::type_identity<std::conditional_t<is_input<C, I>, std::span<T const>, std::span<T>>>();
+    return std::type_identity<std::conditional_t<is_input<Call, I>, std::span<T const>, std::span<T>>>();
   }
 }
-template <collective C, std::size_t I, class Argument>
-using packed_as_t = typename decltype(packed_as<C, I, Argument>())::type;
+template <class Call, std::size_t I, class Argument>
+using packed_as_t = typename decltype(packed_as<Call, I, Argument>())::type;
 
-template <collective C, class Comm, class Places, class... Arguments>
+template <class Call, class Over, class Places, class... Arguments>
 inline constexpr bool accepts_packed = false;
-template <collective C, class Comm, std::size_t... I, class... Arguments>
-  requires(is_apart<C, I, Arguments> || ...) && requires(Comm const& comm) {
-    calls<C>::template make<made::started>(comm, std::declval<packed_as_t<C, I, Arguments>>()...);
+template <class Call, class Over, std::size_t... I, class... Arguments>
+  requires(is_apart<Call, I, Arguments> || ...) && requires(Over const& over) {
+    Call::forms::template make<made::started>(over, std::declval<packed_as_t<Call, I, Arguments>>()...);
   }
-inline constexpr bool accepts_packed<C, Comm, std::index_sequence<I...>, Arguments...> = true;
+inline constexpr bool accepts_packed<Call, Over, std::index_sequence<I...>, Arguments...> = true;
 /// A form accepts these arguments when those that lie apart are packed.
-template <collective C, class Comm, class... Arguments>
-concept accepted_with_views =
-    accepts_packed<C, std::remove_cvref_t<Comm>, std::index_sequence_for<Arguments...>, Arguments...>;
+template <collective C, class Over, class... Arguments>
+concept accepted_with_views = accepts_packed<call_over<C, std::remove_cvref_t<Over>>, std::remove_cvref_t<Over>,
+                                             std::index_sequence_for<Arguments...>, Arguments...>;
 
 /// A temporary that owns its elements, which are destroyed with it.
 template <class R>
@@ -223,24 +250,127 @@ auto memory_of(Argument& argument) {
   }
 }
 
+/// An argument that lies apart.
+template <class Argument, class Given>
+auto layout_of(Given& given) {
+  if constexpr (range_apart<Argument>) {
+    return range_layout<Argument>(given);
+  } else {
+    auto const view = [&] {
+      if constexpr (is_view_in_place<std::remove_cvref_t<Argument>>) return given.view;
+      else return view_of(given);
+    }();
+    using T = std::remove_pointer_t<decltype(view.data)>;
+    return strided_layout<T, std::tuple_size_v<decltype(view.extents)>>{view};
+  }
+}
+template <class Argument, class Given>
+auto to_be_packed(Given& given, use on_this_rank) {
+  auto layout = layout_of<Argument>(given);
+  using T = std::remove_cvref_t<decltype(*layout.side_by_side())>;
+  return packed_argument<T, decltype(layout)>(std::move(layout), on_this_rank);
+}
+
+/// One of a sparse_all_to_all, which keeps it until the exchange is complete.
+template <class M>
+struct message_elements;
+template <lies_apart M>
+struct message_elements<M> {
+  using element = std::remove_const_t<typename element_apart<M>::type>;
+  template <class Given>
+  static constexpr bool lasts = !temporary_owner<Given>;
+  static std::span<element const> side_by_side(M const& values, std::vector<std::vector<element>>& packed) {
+    auto layout = layout_of<M const&>(values);
+    if (auto* const at = layout.side_by_side()) return {at, layout.size()};
+    packed.emplace_back(layout.size());
+    layout.pack(packed.back().data());
+    return packed.back();
+  }
+};
+
+/// Two ranges for sums(), of which one lies apart.
+template <class A, class B>
+struct two_factors;
+template <class T>
+inline constexpr bool are_apart = false;
+template <class A, class B>
+inline constexpr bool are_apart<two_factors<A, B>> = lies_apart<A> || lies_apart<B>;
+template <class T>
+concept factors_apart = are_apart<std::remove_cvref_t<T>>;
+
+/// f(inputs), where those that lie apart are packed, as long as f runs or the request that it makes lives.
+template <made How, class Checked, class F, class... Inputs>
+auto with_packed(Checked const& checked, endpoint& state, F f, Inputs&... inputs) {
+  if constexpr (sizeof...(Inputs) == 0) {
+    return f();
+  } else {
+    return [&](auto& first, auto&... more) {
+      using argument = decltype(first);
+      auto const behind = [&](auto& now) {
+        return with_packed<How>(checked, state, [&](auto&... rest) { return f(now, rest...); }, more...);
+      };
+      if constexpr (factors_apart<argument>) {
+        auto const factors = [&](auto& a, auto& b, auto&... rest) {
+          two_factors<decltype(a), decltype(b)> const now{a, b};
+          return f(now, rest...);
+        };
+        return with_packed<How>(checked, state, factors, first.a, first.b, more...);
+      } else if constexpr (!lies_apart<argument>) {
+        return behind(first);
+      } else {
+        borrowed_memory memory(state);
+        packed_arguments arguments{to_be_packed<argument>(first, {true, false}), plain_argument{}};
+        return make_packed<How>(checked, memory, std::move(arguments), [&](auto const& packed) {
+          auto const now = constant(packed.in.elements());
+          return behind(now);
+        });
+      }
+    }(inputs...);
+  }
+}
+
+/// An argument of sequence.hpp.
+template <class T>
+struct asked_about;
+template <class T>
+using asked_as = typename asked_about<T>::type;
+template <lies_apart T>
+struct asked_about<T> {
+  using type = std::span<std::remove_const_t<typename element_apart<T>::type> const>;
+  static constexpr bool packs = true;
+  static constexpr bool may_be_kept = std::is_lvalue_reference_v<T> || !temporary_owner<std::remove_cvref_t<T>>;
+};
+template <class T>
+struct factors_asked;
+template <class A, class B>
+struct factors_asked<two_factors<A, B>> {
+  using type = two_factors<asked_as<A>, asked_as<B>>;
+  static constexpr bool packs = true, may_be_kept = asked_about<A>::may_be_kept && asked_about<B>::may_be_kept;
+};
+template <factors_apart T>
+struct asked_about<T> : factors_asked<std::remove_cvref_t<T>> {};
+
 /// Calls with views: make<How>(comm, the arguments of a form for ranges).
-template <collective C>
+template <collective C, class Over>
 class calls_with_views {
  public:
-  template <made How, class Comm, class... Arguments>
-  static made_t<How> make(Comm const& comm, Arguments&&... arguments) {
+  template <made How, class... Arguments>
+  static made_t<How> make(Over const& over, Arguments&&... arguments) {
     static_assert(How == made::at_once || !(temporary_owner<Arguments> || ...),
                   "colligo: a request reads its input until it is complete, but a temporary is destroyed before: give "
                   "it a name, and keep it until wait()");
-    return make_in<How>(comm, std::index_sequence_for<Arguments...>(), static_cast<Arguments&&>(arguments)...);
+    return make_in<How>(over, std::index_sequence_for<Arguments...>(), static_cast<Arguments&&>(arguments)...);
   }
 
  private:
-  static constexpr std::size_t output = place_of_output(C);
+  using call = call_over<C, Over>;
+  static constexpr std::size_t output = call::output;
+  static constexpr bool scatters = call::scatters, gathers = call::gathers, broadcasts = call::broadcasts;
 
-  template <made How, class Comm, std::size_t... I, class... Arguments>
-  static made_t<How> make_in(Comm const& comm, std::index_sequence<I...>, Arguments&&... arguments) {
-    call_arguments<C, Comm> const checked(comm);
+  template <made How, std::size_t... I, class... Arguments>
+  static made_t<How> make_in(Over const& over, std::index_sequence<I...>, Arguments&&... arguments) {
+    endpoint& state = call::state(over);
+    typename call::arguments const checked(state);
     auto const given = std::forward_as_tuple(static_cast<Arguments&&>(arguments)...);
     using types = std::tuple<Arguments...>;
     using In = std::tuple_element_t<0, types>;
@@ -249,30 +379,27 @@ class calls_with_views {
     constexpr bool one_range = in_place || output == 0;
     bool const at_root = is_root(checked, given);
     use const input = {!scatters || at_root, false};
-    use const result = {one_range && (scatters || C == collective::broadcast ? at_root : true),
-                        !one_range || C != collective::broadcast ? !gathers || at_root : !at_root};
+    use const result = {one_range && (scatters || broadcasts ? at_root : true),
+                        !one_range || !broadcasts ? !gathers || at_root : !at_root};
     if constexpr (in_place) require_unique(checked, result, std::get<0>(given).view);
-    else if constexpr (is_apart<C, output, Out>) require_unique(checked, result, view_of(std::get<output>(given)));
+    else if constexpr (is_apart<call, output, Out>) require_unique(checked, result, view_of(std::get<output>(given)));
     if constexpr (!one_range)
       if (input.reads && result.writes) require_apart(checked, std::get<0>(given), std::get<output>(given));
-    borrowed_memory memory(state_of<Comm>::open(comm));
+    borrowed_memory memory(state);
     return make_packed<How>(
         checked, memory,
-        packed_arguments{argument<!one_range && is_apart<C, 0, In>, In>(std::get<0>(given), input),
-                         argument<in_place || is_apart<C, output, Out>, std::conditional_t<in_place, In, Out>>(
+        packed_arguments{argument<!one_range && is_apart<call, 0, In>, In>(std::get<0>(given), input),
+                         argument<in_place || is_apart<call, output, Out>, std::conditional_t<in_place, In, Out>>(
                              std::get<in_place ? 0 : output>(given), result)},
         [&](auto const& packed) {
-          return calls<C>::template make<How>(comm, pick<I, Arguments>(packed, std::get<I>(given))...);
+          return call::forms::template make<How>(over, pick<I, Arguments>(packed, std::get<I>(given))...);
         });
   }
-
-  static constexpr bool scatters = C == collective::scatter || C == collective::scatterv;
-  static constexpr bool gathers = C == collective::reduce || C == collective::gather || C == collective::gatherv;
 
   /// The root is the last argument but for the algorithm.
   template <class Checked, class... Given>
   static bool is_root(Checked const& checked, std::tuple<Given...> const& given) {
-    if constexpr (!has_root(C)) {
+    if constexpr (!call::has_root) {
       return true;
     } else {
       constexpr std::size_t n = sizeof...(Given);
@@ -283,7 +410,7 @@ class calls_with_views {
   template <class Checked, class T, std::size_t D>
   static void require_unique(Checked const& checked, use result, strided_view<T, D> const& view) {
     if (!result.writes) return;
-    if (std::string const why = why_not_written(view); !why.empty()) checked.refuse_layout(why);
+    if (std::string const why = why_not_written(view); !why.empty()) refuse_layout(checked.as_refused(call::name), why);
   }
   template <class Checked, class In, class Out>
   static void require_apart(Checked const& checked, In& in, Out& out) {
@@ -293,32 +420,20 @@ class calls_with_views {
         else return memory_of<std::ranges::range_value_t<Out>>(out);
       }();
       using T = std::remove_pointer_t<decltype(to.data)>;
-      if (share_elements(memory_of<T const>(in), to)) checked.refuse_overlap();
+      if (share_elements(memory_of<T const>(in), to)) refuse_overlap(checked.as_refused(call::name));
     }
   }
   template <bool Apart, class Argument, class Given>
   static auto argument(Given& given, use on_this_rank) {
-    if constexpr (!Apart) {
-      return plain_argument{};
-    } else if constexpr (range_apart<Argument>) {
-      using T = std::ranges::range_value_t<Argument>;
-      return packed_argument<T, range_layout<Argument>>(range_layout<Argument>(given), on_this_rank);
-    } else {
-      auto const view = [&] {
-        if constexpr (is_view_in_place<std::remove_cvref_t<Argument>>) return given.view;
-        else return view_of(given);
-      }();
-      using T = std::remove_pointer_t<decltype(view.data)>;
-      using layout = strided_layout<T, std::tuple_size_v<decltype(view.extents)>>;
-      return packed_argument<std::remove_const_t<T>, layout>(layout{view}, on_this_rank);
-    }
+    if constexpr (Apart) return to_be_packed<Argument>(given, on_this_rank);
+    else return plain_argument{};
   }
   /// The i-th argument of the form for ranges.
   template <std::size_t I, class Argument, class Packed, class Given>
-  static packed_as_t<C, I, Argument&&> pick(Packed const& packed, Given&& given) {
-    if constexpr (!is_apart<C, I, Argument>) return static_cast<Argument&&>(given);
+  static packed_as_t<call, I, Argument&&> pick(Packed const& packed, Given&& given) {
+    if constexpr (!is_apart<call, I, Argument>) return static_cast<Argument&&>(given);
     else if constexpr (is_view_in_place<std::remove_cvref_t<Argument>>) return {packed.out.elements()};
-    else if constexpr (is_input<C, I>) return packed.in.elements();
+    else if constexpr (is_input<call, I>) return packed.in.elements();
     else return packed.out.elements();
   }
 };
@@ -332,18 +447,23 @@ template <collective C, made How, class Comm, class... Arguments>
 struct requested<C, How, Comm const&, Arguments...> {
   using type = made_t<How>;
   static type make(Comm const& comm, Arguments&&... arguments) {
-    return calls_with_views<C>::template make<How>(comm, static_cast<Arguments&&>(arguments)...);
+    return calls_with_views<C, Comm>::template make<How>(comm, static_cast<Arguments&&>(arguments)...);
   }
 };
 
 }  // namespace detail
 
-#define COLLIGO_WITH_VIEWS(name)                                                                                     \
+#define COLLIGO_WITH_VIEWS(name) COLLIGO_CALL_WITH_VIEWS(, Comm, name, name, at_once)
+#define COLLIGO_WITH_VIEWS_OVER_GRAPH(name, what)                                                                    \
+  COLLIGO_CALL_WITH_VIEWS(, neighbours<Comm>, name, what, at_once)                                                   \
+  COLLIGO_CALL_WITH_VIEWS([[nodiscard]], neighbours<Comm>, i##name, what, started)                                   \
+  COLLIGO_CALL_WITH_VIEWS([[nodiscard]], neighbours<Comm>, name##_init, what, ready)
+#define COLLIGO_CALL_WITH_VIEWS(attribute, Over, name, what, how)                                                    \
   template <communicator Comm, class... Arguments>                                                                   \
-    requires detail::accepted_with_views<collective::name, Comm, Arguments...>                                       \
-  auto name(Comm const& comm, Arguments&&... arguments) -> void {                                                    \
-    detail::calls_with_views<collective::name>::template make<detail::made::at_once>(                                \
-        comm, static_cast<Arguments&&>(arguments)...);                                                               \
+    requires detail::accepted_with_views<collective::what, Over, Arguments...>                                       \
+  attribute auto name(Over const& over, Arguments&&... arguments) -> detail::made_t<detail::made::how> {             \
+    return detail::calls_with_views<collective::what, Over>::template make<detail::made::how>(                       \
+        over, static_cast<Arguments&&>(arguments)...);                                                               \
   }
 
 namespace by_name {
@@ -364,9 +484,45 @@ COLLIGO_WITH_VIEWS(reduce_scatter)
 COLLIGO_WITH_VIEWS(reduce_scatter_block)
 COLLIGO_WITH_VIEWS(scan)
 COLLIGO_WITH_VIEWS(exclusive_scan)
+/// Those over neighbours (neighbours.hpp).
+COLLIGO_WITH_VIEWS_OVER_GRAPH(all_gather, all_gather)
+COLLIGO_WITH_VIEWS_OVER_GRAPH(all_to_all, all_to_all)
+COLLIGO_WITH_VIEWS_OVER_GRAPH(all_to_all_v, all_to_all_v)
+COLLIGO_WITH_VIEWS_OVER_GRAPH(reduce, reduce)
+COLLIGO_WITH_VIEWS_OVER_GRAPH(reduce_v, reduce_scatter)
 
 }  // namespace by_name
 
+/// Forms that return what they get.
+#define COLLIGO_GATHERED_WITH_VIEWS(name)                                                                            \
+  namespace detail {                                                                                                 \
+  template <communicator Comm, lies_apart In, class... More>                                                         \
+    requires std::same_as<decltype(colligo::name(std::declval<Comm const&>(), asked_as<In>(),                        \
+                                                 std::declval<More&>()...)),                                         \
+                          gathered<std::ranges::range_value_t<asked_as<In>>>>                                        \
+  inline constexpr bool has_form_for_views<collective::name, Comm, In, More...> = true;                              \
+  }                                                                                                                  \
+  namespace by_name {                                                                                                \
+  template <communicator Comm, detail::lies_apart In, class... More>                                                 \
+    requires(detail::has_form_for_views<collective::name, Comm, In, More...> &&                                      \
+             !detail::accepted_with_views<collective::name, Comm, In, More...>)                                      \
+  auto name(Comm const& comm, In&& in, More&&... more)                                                               \
+      -> gathered<std::ranges::range_value_t<detail::asked_as<In>>> {                                                \
+    detail::call_arguments<collective::name, Comm> const checked(comm);                                              \
+    return checked.make_calls(2, [&] {                                                                               \
+      return detail::with_packed<detail::made::at_once>(                                                             \
+          checked, state_of<Comm>::open(comm), [&](auto& now) { return colligo::name(comm, now, more...); }, in);    \
+    });                                                                                                              \
+  }                                                                                                                  \
+  }
+
+COLLIGO_GATHERED_WITH_VIEWS(all_gatherv)
+COLLIGO_GATHERED_WITH_VIEWS(gatherv)
+COLLIGO_GATHERED_WITH_VIEWS(all_to_all_v)
+
+#undef COLLIGO_GATHERED_WITH_VIEWS
 #undef COLLIGO_WITH_VIEWS
+#undef COLLIGO_WITH_VIEWS_OVER_GRAPH
+#undef COLLIGO_CALL_WITH_VIEWS
 
 }  // namespace colligo

@@ -7,11 +7,13 @@
 #include <colligo/all_to_all.hpp>
 #include <colligo/broadcast.hpp>
 #include <colligo/gather.hpp>
+#include <colligo/neighbours.hpp>
 #include <colligo/reduce.hpp>
 #include <colligo/reduce_scatter.hpp>
 #include <colligo/request.hpp>
 #include <colligo/scan.hpp>
 #include <colligo/scatter.hpp>
+#include <colligo/sequence.hpp>
 #include <colligo/transport/threads/threads.hpp>
 #include <colligo/views.hpp>
 
@@ -20,8 +22,11 @@
 #include <eigen3/Eigen/Core>
 #endif
 
+#include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <ranges>
 #include <stdexcept>
@@ -215,6 +220,143 @@ TEST_CASE("collectives that move take views") {
         wrong += both.values() != (here ? all : mine);
       }
     }
+    return wrong;
+  });
+}
+
+TEST_CASE("calls over neighbours take views") {
+  on_ranks([](thread_communicator& comm) {
+    int wrong = 0;
+    int const p = comm.size(), me = comm.rank();
+    // To the two ranks above, from the two below; twice the same where there are fewer.
+    std::vector<int> const targets{(me + 1) % p, (me + 2) % p}, sources{(me + p - 1) % p, (me + 2 * p - 2) % p};
+    neighbours const graph(comm, sources, targets);
+    std::vector<int> const ascending{std::min(sources[0], sources[1]), std::max(sources[0], sources[1])};
+    for (std::size_t const n : {0u, 1u, 4u}) {
+      auto const mine = words(me, n);
+      std::vector<std::string> all, to_two, from_two, of_one(n), of_blocks(n);
+      for (std::size_t k = 0; k < 2; ++k)
+        for (std::size_t i = 0; i < n; ++i) {
+          all.push_back(word(sources[k], i));
+          to_two.push_back(word(me, i) + word(targets[k], i));
+          from_two.push_back(word(sources[k], i) + word(me, i));
+          of_one[i] += word(ascending[k], i);
+          of_blocks[i] += word(ascending[k], i) + word(me, i);
+        }
+      spread in(mine, me % 2 == 0), blocks(to_two, me % 2 == 1), out(2 * n, me % 3 == 0), part(n, me % 3 == 1);
+      std::vector<std::size_t> const counts(2, n);
+      auto const is = [&](spread& result, std::vector<std::string> const& wanted) { return [&] {
+        wrong += result.values() != wanted || result.spoilt() != 0;
+      }; };
+      IN_ALL_WAYS(all_gather, is(out, all), graph, in.view(), out.view());
+      TWICE(all_to_all, is(out, from_two), graph, blocks.view(), out.view());
+      std::deque<std::string> const apart(to_two.begin(), to_two.end());
+      IN_ALL_WAYS(all_to_all_v, is(out, from_two), graph, apart, counts, out.view(), counts);
+      IN_ALL_WAYS(reduce, is(part, of_one), graph, in.view(), part.view(), concatenation{});
+      TWICE(reduce_v, is(part, of_blocks), graph, blocks.view(), counts, part.view(), concatenation{});
+      std::vector<std::string> resized;
+      all_gather(graph, in.view(), resized);
+      wrong += resized != all;
+
+      auto kept = all_gather_init(graph, in.view(), out.view());
+      for (int times = 0; times < 2 && n != 0; ++times) {   // packed anew at each start
+        in.at(0) = "x" + word(me, 0);
+        kept.start(), kept.wait();
+        wrong += out.at(0) != "x" + word(sources[0], 0) || out.at(n) != "x" + word(sources[1], 0);
+        in.at(0) = mine[0];
+        kept.start(), kept.wait();
+        is(out, all)();
+      }
+    }
+    return wrong;
+  });
+}
+
+TEST_CASE("calls that return what they get take views and ranges that lie apart") {
+  on_ranks([](thread_communicator& comm) {
+    int wrong = 0;
+    int const p = comm.size(), me = comm.rank();
+    std::vector<std::size_t> counts;
+    std::vector<std::string> all, turned;
+    std::deque<std::string> to_all;
+    for (int r = 0; r < p; ++r) {
+      counts.push_back(static_cast<std::size_t>(r));
+      for (auto const& w : words(r, counts.back())) all.push_back(w), to_all.push_back(word(me, 0) + w);
+      for (auto const& w : words(me, static_cast<std::size_t>(me))) turned.push_back(word(r, 0) + w);
+    }
+    spread in(words(me, static_cast<std::size_t>(me)), me % 3 == 0);
+    auto const everywhere = all_gatherv(comm, in.view());
+    wrong += everywhere.data != all || everywhere.counts != counts;
+    auto const there = gatherv(comm, in.view(), p - 1);
+    wrong += there.data != (me == p - 1 ? all : std::vector<std::string>()) || there.counts != counts;
+    auto const got = all_to_all_v(comm, to_all, counts);
+    wrong += got.data != turned || got.counts != std::vector(counts.size(), static_cast<std::size_t>(me));
+    return wrong;
+  });
+}
+
+TEST_CASE("messages to some ranks are views and ranges that lie apart") {
+  on_ranks([](thread_communicator& comm) {
+    int const p = comm.size(), me = comm.rank(), before = (me + p - 1) % p;
+    spread first(words(me, 5), true), second(words(me, 4), false), empty(0, true);
+    std::vector const out{std::pair((me + 1) % p, first.view()), std::pair((me + 1) % p, empty.view()),
+                          std::pair((me + 1) % p, second.view())};
+    auto wanted = words(before, 5);
+    for (auto const& w : words(before, 4)) wanted.push_back(w);
+    int wrong = sparse_all_to_all(comm, out).data != wanted;
+    auto pending = isparse_all_to_all(comm, out);
+    auto const last = words(me, 3);
+    std::deque<std::string> const joined(last.begin(), last.end());
+    std::vector<int> const targets{me}, counts{3};
+    wrong += sparse_all_to_all(comm, targets, counts, joined).data != last;
+    return wrong + (pending.wait().data != wanted);
+  });
+}
+
+TEST_CASE("sequences are views and ranges that lie apart") {
+  on_ranks([](thread_communicator& comm) {
+    int wrong = 0;
+    int const p = comm.size(), me = comm.rank();
+    std::vector<int> matrix(60);   // 12 rows of 5
+    auto const column = strided(matrix.data() + 1, 12, 5);
+    std::deque<int> const apart{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8};
+    std::int64_t total = 0, product = 0, of_deque = 0, whole = 0;
+    int largest = 0;
+    for (int r = 0; r < p; ++r)
+      for (int i = 0; i < 12; ++i) {
+        int const x = i * (r + 1);
+        total += x, product += x * apart[static_cast<std::size_t>(i)], of_deque += apart[static_cast<std::size_t>(i)];
+        whole += 5 * x, largest = std::max(largest, x);
+      }
+    for (int i = 0; i < 60; ++i) matrix[static_cast<std::size_t>(i)] = i / 5 * (me + 1);
+    wrong += sum(comm, column) != total || sum(comm, apart) != of_deque || dot(comm, column, apart) != product;
+    wrong += accumulate(comm, column, std::plus<>{}) != total;
+    wrong += maximum_of(comm, column) != located<int>{largest, 12 * p - 1};
+    wrong += extremes(comm, column).first != located<int>{0, 0};
+    for (int const k : {2, 5000}) {   // of the longer list ranks exchange their lengths first
+      auto const best = top(comm, column, k);
+      wrong += best[0] != located<int>{largest, 12 * p - 1} || best[1].value != 10 * p;
+    }
+    auto const three = sums(comm, column, factors(column, apart), matrix);
+    wrong += three != std::array{total, product, whole};
+
+    std::array<std::int64_t, 3> later{};
+    std::int64_t again = 0;
+    int accumulated = 0;
+    auto both = sums_init(comm, apart, factors(column, apart), column, later);
+    auto kept = dot_init(comm, column, apart, again);
+    for (int times = 1; times < 3; ++times) {   // packed at each start
+      both.start(), kept.start();
+      both.wait(), kept.wait();
+      wrong += later != std::array{of_deque, times * product, times * total} || again != times * product;
+      iaccumulate(comm, column, std::plus<>{}, accumulated).wait();
+      wrong += accumulated != times * total;
+      for (int& x : matrix) x *= 2;
+    }
+    std::vector<double> halves(24, 0.5);
+    halves[1] = 1e9;
+    wrong += norm2(comm, strided(halves.data(), 4, 6)) != std::sqrt(p);
+    wrong += mean_and_variance(comm, strided(halves.data(), 12, 2)) != moments{12 * p, 0.5, 0, 0};
     return wrong;
   });
 }
@@ -428,6 +570,20 @@ TEST_CASE("a rank's views that can not be are refused on all ranks") {
   CHECK(refusal_of([](auto& comm, int* m) {
           all_reduce(comm, strided(m, 11, 2), strided(m + 1, 12, 2), std::plus<>{});
         }) == where + "the output has 12 elements, expected 11");
+  std::string over_graph;
+  CHECK_THROWS_AS(run_threads(2, [&](thread_communicator& comm) {
+    std::vector<int> const other{1 - comm.rank()};
+    neighbours const pair(comm, other, other);
+    std::vector<int> m(30);
+    try {
+      all_gather(pair, strided(m.data(), 5, 2), strided(m.data() + 20, 5, comm.rank() == 1 ? 0 : 2));
+    } catch (argument_error const& e) {
+      over_graph = e.what();
+      throw;
+    }
+  }), error);
+  CHECK(over_graph == "colligo: all_gather over neighbours on rank 1 of 2: elements of the output overlap along axis "
+                      "0, whose stride is 0");
 }
 
 TEST_CASE("views that lie in one another without a common element") {

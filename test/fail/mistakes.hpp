@@ -8,6 +8,7 @@
 #include <colligo/barrier.hpp>
 #include <colligo/broadcast.hpp>
 #include <colligo/gather.hpp>
+#include <colligo/neighbours.hpp>
 #include <colligo/reduce.hpp>
 #include <colligo/reduce_scatter.hpp>
 #include <colligo/require.hpp>
@@ -41,6 +42,7 @@ struct sharer { std::shared_ptr<double> value; };
 
 extern colligo::mpi_communicator world;
 extern colligo::thread_communicator thread;
+extern colligo::neighbours<colligo::mpi_communicator> graph;
 extern std::vector<double> in, out, all;
 extern std::vector<double> const fixed;
 extern std::vector<float> floats;

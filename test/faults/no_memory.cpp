@@ -265,6 +265,18 @@ void forms_that_allocate(Comm const& comm, Each each) {
   each("reduce over neighbours", [&] {
     return colligo::reduce(ring, in, own, std::plus<>{}), is_from(own.data(), before[0]);
   });
+  each("ireduce of views over neighbours", [&] {
+    return colligo::ireduce(ring, column, result, std::plus<>{}).wait(), sums[0] == before[0] && sums[1] == 0;
+  });
+  // Longer ones than before, so that there is no memory to pack them.
+  auto const twice = colligo::strided(wide.data(), {2, n}, {0, 3});
+  auto const often = colligo::strided(wide.data(), {9, n}, {0, 3});
+  each("all_gatherv of a view", [&] { return colligo::all_gatherv(comm, twice).data.size() == 2 * all_n; });
+  long total = 0;
+  each("iaccumulate of a view", [&] {
+    return colligo::iaccumulate(comm, often, std::plus<>{}, total).wait(), total == 9 * n * p * (p - 1) / 2;
+  });
+  each("dot of views", [&] { return colligo::dot(comm, column, in) == n * p * (p - 1) * (2 * p - 1) / 6; });
   each("top", [&] { return colligo::top(comm, in, 5).size() == 5; });
   each("top of many", [&] { return colligo::top(comm, to_all, 5000).size() == all_n * static_cast<std::size_t>(p); });
   each("accumulate", [&] { return colligo::accumulate(comm, in, std::plus<>{}) == n * p * (p - 1) / 2; });

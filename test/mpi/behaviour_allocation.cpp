@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <colligo/colligo.hpp>
+#include <colligo/neighbours.hpp>
 #include <colligo/views.hpp>
 
 #include <cstdint>
@@ -268,6 +269,14 @@ BOOST_AUTO_TEST_CASE(nor_do_calls_whose_elements_lie_apart) {
     });
     auto kept = colligo::all_reduce_init(fresh, in, out, std::plus<>{});
     warm(what("persistent all_reduce"), [&] { kept.start(), kept.wait(); });
+
+    int const size = world.size();
+    std::vector<int> const next{(world.rank() + 1) % size}, before{(world.rank() + size - 1) % size};
+    colligo::neighbours const ring(fresh, before, next);
+    warm(what("all_gather over neighbours"), [&] { colligo::all_gather(ring, in, out); });
+    warm(what("iall_gather over neighbours"), [&] { colligo::iall_gather(ring, in, out).wait(); });
+    warm(what("sum"), [&] { colligo::sum(fresh, in); });
+    warm(what("dot"), [&] { colligo::dot(fresh, in, out); });
 
     std::vector<std::size_t> const counts(p, n);
     std::vector<std::size_t> displs(p);

@@ -193,9 +193,9 @@ class call_arguments {
     if (!apart) [[unlikely]] detail::refuse_overlap(as_refused(call));
   }
 
-  /// Throws for an argument whose elements do not lie side by side (views.hpp).
-  [[noreturn]] void refuse_layout(std::string const& why) const { detail::refuse_layout(as_refused(), why); }
-  [[noreturn]] void refuse_overlap() const { detail::refuse_overlap(as_refused()); }
+  refused as_refused(char const* call = nullptr) const {
+    return {state_, C, (before() & agreement) != 0, call, is_call};
+  }
   /// Throws on a rank with an empty container that has received a broadcast of elements.
   [[noreturn]] void refuse_empty_container(char const* note) const { detail::refuse_empty_container(state_, note); }
   /// Calls f() and reports its exception to the other ranks, which may wait for this one.
@@ -289,10 +289,6 @@ class call_arguments {
   blocks numbered(blocks const& vector) const {
     if (state_.distribution == endpoint::new_distribution) [[unlikely]] number_blocks(as_refused(), vector);
     return vector;
-  }
-
-  refused as_refused(char const* call = nullptr) const {
-    return {state_, C, (before() & agreement) != 0, call, is_call};
   }
 
   endpoint& state_;

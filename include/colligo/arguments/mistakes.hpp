@@ -149,7 +149,7 @@ constexpr mistaken mistaken_element() {
 
 /// The number of ranges that a call may have: input, output, and counts.
 constexpr int most_ranges(collective c) {
-  return c == collective::all_to_all_v ? 4 : has_counts(c) ? 3 : 2;
+  return c == collective::all_to_all_v || c == collective::exchange ? 4 : has_counts(c) ? 3 : 2;
 }
 
 /// A functor before the ranges that it combines, or between them.
@@ -170,7 +170,7 @@ constexpr mistaken mistaken_in() {
   using first = std::tuple_element_t<1, all>;
   using second = std::tuple_element_t<2, all>;
   using third = std::tuple_element_t<3, all>;
-  constexpr bool has_counts_first = C == scatterv || C == all_to_all_v;
+  constexpr bool has_counts_first = C == scatterv || C == all_to_all_v || (C == exchange && std::ranges::range<third>);
   using next = std::conditional_t<has_counts_first, std::tuple_element_t<3, all>, second>;
   using out = std::conditional_t<C == broadcast, first, next>;
   using last = std::tuple_element_t<(n > 0 ? n - 1 : 0), all>;
@@ -376,6 +376,9 @@ struct answer : mistake {
                 "colligo: exclusive_scan takes (comm, in, out, init, op), (comm, in_place(range), init, op), (comm, "
                 "value, init, op), (comm, value, op), and an algorithm after them");
   static_assert(!lists<collective::barrier>, "colligo: barrier takes (comm), and an algorithm after it");
+  static_assert(!lists<collective::exchange>,
+                "colligo: all_gather and all_to_all take (graph, in, out), all_to_all_v (graph, in, counts, out, "
+                "out_counts), reduce (graph, in, out, op), reduce_v (graph, in, counts, out, op), and an algorithm");
 };
 
 /// Arguments that in_place() does not accept.

@@ -157,18 +157,19 @@ class packing_next {
   endpoint& state_;
 };
 
-/// make(arguments) makes the call on their elements, which lie side by side then.
+/// make(arguments) makes the call on their elements, which lie side by side then. If it returns something, they are no
+/// outputs.
 template <made How, class Checked, class In, class Out, class Make>
-made_t<How> make_packed(Checked const& checked, borrowed_memory& memory, packed_arguments<In, Out> arguments,
-                        Make make) {
+auto make_packed(Checked const& checked, borrowed_memory& memory, packed_arguments<In, Out> arguments, Make make)
+    -> decltype(make(arguments)) {
   if (!arguments.pack()) return make(arguments);
   if constexpr (How == made::at_once) {
     checked.attempt([&] {
       arguments.make_room(memory.get());
       arguments.before();   // copies may allocate
     });
-    make(arguments);
-    arguments.after();
+    if constexpr (!std::is_void_v<decltype(make(arguments))>) return make(arguments);
+    else make(arguments), arguments.after();
   } else {
     using packing = packing_request<packed_arguments<In, Out>>;
     owner<packing> request;

@@ -46,6 +46,7 @@ COLLIGO_BODY void leave_packed_memory(packed_memory& memory) noexcept {
   if (!static_cast<spare_packed_memory&>(*state_at(memory.of).packed).keep(&memory)) delete &memory;
 }
 COLLIGO_BODY void put_round_next_request(endpoint& state, owner<round_request> around) noexcept {
+  if (around) around->next = std::move(state_at(state).around);
   state_at(state).around = std::move(around);
 }
 

@@ -119,6 +119,7 @@ class owned_by_request {
 /// The same round what else a request owns: its beginning comes first, its end last.
 struct round_request : owned_by_request {
   owner<owned_by_request> within;
+  owner<round_request> next;   ///< round this one, until the request is made
 };
 
 /// A collective that is performed step by step (requests.hpp).

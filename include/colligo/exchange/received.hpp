@@ -62,16 +62,27 @@ using target_of = std::remove_cvref_t<decltype(std::get<0>(std::declval<Pair&>()
 template <class Pair>
 using message_of = std::remove_cvref_t<decltype(std::get<1>(std::declval<Pair&>()))>;
 
-/// A range of (rank, contiguous range of elements).
+/// A message's elements. Those that do not lie side by side are packed: see views.hpp.
+template <class M>
+struct message_elements;
+template <contiguous M>
+struct message_elements<M> {
+  using element = std::ranges::range_value_t<M>;
+  template <class Given>
+  static constexpr bool lasts = lasting_range<Given>;
+  static std::span<element const> side_by_side(M const& values, std::vector<std::vector<element>>&) { return values; }
+};
+
+/// A range of (rank, elements).
 template <class R>
 concept addressed_messages = std::ranges::forward_range<R> && requires {
   requires std::tuple_size<std::remove_cvref_t<std::ranges::range_reference_t<R>>>::value == 2;
   requires std::integral<target_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
-  requires contiguous<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
+  typename message_elements<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>::element;
 };
 template <class R>
 using element_of_messages =
-    std::ranges::range_value_t<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
+    typename message_elements<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>::element;
 
 /// A rank's messages, joined by target, and those that arrive.
 template <class T>
@@ -81,11 +92,13 @@ class exchange_of final : public arrivals {
 
   template <addressed_messages Out>
   void take(Out const& out) {
-    for (auto const& [to, values] : out) add_message(to, std::span<T const>(values));
+    for (auto const& [to, values] : out)
+      add_message(to, message_elements<std::remove_cvref_t<decltype(values)>>::side_by_side(values, packed_));
     join();
   }
-  template <class Targets, class Counts>
-  void take(Targets const& targets, Counts const& counts, std::span<T const> joined) {
+  template <class Targets, class Counts, class In>
+  void take(Targets const& targets, Counts const& counts, In const& one_range) {
+    std::span<T const> const joined = message_elements<In>::side_by_side(one_range, packed_);
     auto const n = std::ranges::size(targets);
     if (std::ranges::size(counts) != n)
       refuse_call("there are " + std::to_string(n) + " targets and " + std::to_string(std::ranges::size(counts)) +
@@ -178,6 +191,7 @@ class exchange_of final : public arrivals {
   endpoint& at_;
   std::vector<outgoing_message> out_;
   std::vector<T> joined_;
+  std::vector<std::vector<T>> packed_;
 };
 
 }  // namespace detail

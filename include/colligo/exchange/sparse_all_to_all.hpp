@@ -232,7 +232,8 @@ namespace by_name {
 /// Sends messages to some ranks, and returns those of all ranks for this one, whoever they are.
 /// @param comm  communicator, all of whose ranks make the call
 /// @param out   range of (rank, contiguous range of T): pairs, tuples, a map. Messages to one rank are joined in the
-///              order given; one to oneself is copied; an empty one is delivered. May be empty.
+///              order given; one to oneself is copied; an empty one is delivered. May be empty. With views.hpp also
+///              views and ranges that lie apart, which are packed.
 /// @param way   counters{}, consensus{}, dense{}, by_host{}, named("consensus"); automatic{}: as
 ///              COLLIGO_SPARSE_ALL_TO_ALL says, or the cheapest for what the ranks sent in their latest blocking such
 ///              call, the same on all
@@ -247,14 +248,14 @@ received<detail::element_of_messages<Out>> sparse_all_to_all(Comm const& comm, O
 }
 /// The same for messages that lie one after the other in `joined`: counts[i] elements for rank targets[i]. Also throws
 /// argument_error if a count is negative, or the counts together are not the length of `joined`.
-template <communicator Comm, std::ranges::sized_range Targets, std::ranges::sized_range Counts,
-          detail::elements_over<Comm> In, detail::way_of_sparse Way = automatic>
-  requires(std::integral<std::ranges::range_value_t<Targets>> && std::integral<std::ranges::range_value_t<Counts>>)
-received<std::ranges::range_value_t<In>> sparse_all_to_all(Comm const& comm, Targets const& targets,
-                                                           Counts const& counts, In const& joined,
-                                                           Way const& way = {}) {
-  using T = std::ranges::range_value_t<In>;
-  return detail::exchange_now<T>(comm, way, targets, counts, std::span<T const>(joined));
+template <communicator Comm, std::ranges::sized_range Targets, std::ranges::sized_range Counts, class In,
+          detail::way_of_sparse Way = automatic>
+  requires(std::integral<std::ranges::range_value_t<Targets>> && std::integral<std::ranges::range_value_t<Counts>> &&
+           detail::travels_over<typename detail::message_elements<In>::element, Comm>)
+received<typename detail::message_elements<In>::element> sparse_all_to_all(Comm const& comm, Targets const& targets,
+                                                                  Counts const& counts, In const& joined,
+                                                                  Way const& way = {}) {
+  return detail::exchange_now<typename detail::message_elements<In>::element>(comm, way, targets, counts, joined);
 }
 
 /// The same as a request: `auto pending = isparse_all_to_all(world, out);`, and later `pending.wait()` returns what has
@@ -271,14 +272,14 @@ template <communicator Comm, detail::addressed_messages Out, detail::way_of_spar
 template <communicator Comm, std::ranges::sized_range Targets, std::ranges::sized_range Counts, class In,
           detail::way_of_sparse Way = automatic>
   requires(std::integral<std::ranges::range_value_t<Targets>> && std::integral<std::ranges::range_value_t<Counts>> &&
-           detail::elements_over<In, Comm>)
+           detail::travels_over<typename detail::message_elements<std::remove_cvref_t<In>>::element, Comm>)
 [[nodiscard]] auto isparse_all_to_all(Comm const& comm, Targets const& targets, Counts const& counts, In&& joined,
                                       Way const& way = {}) {
-  static_assert(detail::lasting_range<In>,
+  using message = detail::message_elements<std::remove_cvref_t<In>>;
+  static_assert(message::template lasts<In>,
                 "colligo: isparse_all_to_all: the messages have to live until the request is complete: pass no "
                 "temporary");
-  using T = std::ranges::range_value_t<In>;
-  return detail::exchange_later<T>(comm, way, targets, counts, std::span<T const>(joined));
+  return detail::exchange_later<typename message::element>(comm, way, targets, counts, joined);
 }
 
 }  // namespace by_name

@@ -200,9 +200,9 @@ COLLIGO_BODY void run_call(endpoint& at, call const& call, choice const& by) {
 COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice const& by,
                                         owner<owned_by_request> owned, bool persistent) {
   communicator_state& state = state_at(at);
-  if (state.around) {
-    state.around->within = std::move(owned);
-    owned = std::exchange(state.around, nullptr);
+  while (owner<round_request> around = std::move(state.around)) {
+    state.around = std::move(around->next);
+    around->within = std::move(owned), owned = std::move(around);
   }
   if (asked.before) [[unlikely]]
     before_call_begins(state, asked, by, persistent ? call_form::persistent : call_form::request);

@@ -84,10 +84,12 @@ struct asked_sums {
   }
 };
 struct asked_top {
+  static constexpr std::size_t worth_counting = 4096;   // longer lists have room for at most the whole sequence
+  static std::uint32_t calls_before(auto const&, auto k, auto const&...) { return std::cmp_greater(k, worth_counting); }
+
   template <class Comm, listed_over<Comm> R, std::integral K, class Compare = std::greater<>,
             class Projection = std::identity>
   auto operator()(Comm const& comm, R const& range, K k, Compare compare = {}, Projection projection = {}) const {
-    constexpr std::size_t worth_counting = 4096;   // longer lists have room for at most the whole sequence
     call_arguments<collective::all_reduce, Comm>(comm).require_count(k, "top");
     auto const all = view_of(range);
     auto most = static_cast<std::size_t>(k);
@@ -99,6 +101,8 @@ struct asked_top {
   }
 };
 struct asked_accumulate {
+  static std::uint32_t calls_before(auto const&...) { return 2; }
+
   template <class Comm, listed_over<Comm> R, class Op>
     requires functor_on_elements<Op, R>
   auto operator()(Comm const& comm, R const& range, Op&& op) const {
@@ -109,22 +113,48 @@ struct asked_accumulate {
   }
 };
 
-template <class Asked, class Comm, class... Arguments>
-using question = std::invoke_result_t<Asked const&, Comm const&, Arguments...>;
-
 /// Arguments that a request may keep: a functor or a number, which it copies, or an object that outlives it.
 template <class T>
 inline constexpr bool are_gone_factors = false;
 template <class A, class B>
 inline constexpr bool are_gone_factors<two_factors<A, B>> = !lasting<A> || !lasting<B>;
+/// What a question gets for an argument. Elements that do not lie side by side are packed for it: see views.hpp.
 template <class T>
-inline constexpr bool may_be_kept = (!std::ranges::range<T> || lasting<T>) && !are_gone_factors<std::remove_cvref_t<T>>;
+struct asked_about {
+  using type = T;
+  static constexpr bool packs = false, may_be_kept = (!std::ranges::range<T> || lasting<T>) &&
+                                                     !are_gone_factors<std::remove_cvref_t<T>>;
+};
+template <class T>
+using asked_as = typename asked_about<T>::type;
+template <made How, class Checked, class F, class... Inputs>
+auto with_packed(Checked const& checked, endpoint& state, F f, Inputs&... inputs);
+
+/// make(inputs), which asks the question.
+template <made How, class Asked, class Comm, class Make, class... Inputs>
+auto make_question(Asked const&, Comm const& comm, Make make, Inputs&... inputs) {
+  if constexpr ((asked_about<Inputs&>::packs || ...)) {
+    call_arguments<collective::all_reduce, Comm> const checked(comm);
+    std::uint32_t calls = 1;
+    if constexpr (requires { Asked::calls_before(inputs...); }) calls += Asked::calls_before(inputs...);
+    return checked.make_calls(calls, [&] {
+      return with_packed<How>(checked, state_of<Comm>::open(comm), make, inputs...);
+    });
+  } else {
+    return make(inputs...);
+  }
+}
+template <class Asked, class Comm, class... Arguments>
+concept asks_of_packed = (asked_about<Arguments>::packs || ...) &&
+                         std::is_invocable_v<Asked const&, Comm const&, asked_as<Arguments>...>;
+template <class Asked, class Comm, class... Arguments>
+using question = std::invoke_result_t<Asked const&, Comm const&, asked_as<Arguments>...>;
 
 template <class Asked, class Comm, class... Arguments, std::size_t... I>
 constexpr bool can_be_asked(std::tuple<Arguments...>*, std::index_sequence<I...>) {
   using all = std::tuple<Arguments...>;
-  if constexpr ((may_be_kept<std::tuple_element_t<I, all>> && ...) &&
-                std::is_invocable_v<Asked const&, Comm const&, std::tuple_element_t<I, all>...>)
+  if constexpr ((asked_about<std::tuple_element_t<I, all>>::may_be_kept && ...) &&
+                std::is_invocable_v<Asked const&, Comm const&, asked_as<std::tuple_element_t<I, all>>...>)
     return std::is_same_v<std::tuple_element_t<sizeof...(I), all>,
                           typename question<Asked, Comm, std::tuple_element_t<I, all>...>::answer&>;
   else return false;
@@ -146,7 +176,9 @@ made_t<How> ask_for(Asked const& asked, Comm const& comm, Arguments&... argument
   auto const all = std::tie(arguments...);
   constexpr std::size_t last = sizeof...(Arguments) - 1;
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return ask<How>(comm, asked(comm, to_be_kept(std::get<I>(all))...), std::get<last>(all));
+    return make_question<How>(asked, comm, [&](auto&... inputs) {
+      return ask<How>(comm, asked(comm, to_be_kept(inputs)...), std::get<last>(all));
+    }, std::get<I>(all)...);
   }(std::make_index_sequence<last>{});
 }
 
@@ -189,6 +221,13 @@ struct no_request : mistake {
 
 /// iNAME and NAME_init of a call whose blocking form is above, and the overload for arguments that no form accepts.
 #define COLLIGO_QUESTION(name)                                                                                       \
+  template <communicator Comm, class... Arguments>                                                                   \
+    requires detail::asks_of_packed<detail::asked_##name, Comm, Arguments...>                                        \
+  auto name(Comm const& comm, Arguments&&... arguments) {                                                            \
+    detail::asked_##name const asked;                                                                                \
+    return detail::make_question<detail::made::at_once>(                                                             \
+        asked, comm, [&](auto&... inputs) { return answered(comm, asked(comm, inputs...)); }, arguments...);         \
+  }                                                                                                                  \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \
   [[nodiscard]] request i##name(Comm const& comm, Arguments&&... arguments) {                                        \

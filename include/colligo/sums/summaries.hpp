@@ -156,7 +156,7 @@ struct two_factors {
 template <class T>
 inline constexpr bool are_factors = false;
 template <class A, class B>
-inline constexpr bool are_factors<two_factors<A, B>> = true;
+inline constexpr bool are_factors<two_factors<A, B>> = elements<A> && elements<B>;
 template <class T>
 concept summands = summable<T> || are_factors<T>;
 
