@@ -3,7 +3,7 @@
 // "messages" behind the number they wait for these, and get it by COLLIGO_PATIENCE: in sums or, behind that, as root
 // of a "broadcast" of long vectors or of "short" ones, or where they "test" a request. With "memory" they wait for
 // "requests" beside each other, or "test" one. Or all exchange with "neighbours", or with ranks that do not know who
-// sends to them ("sparse").
+// sends to them ("sparse", and "by_host", which ranks of several hosts may do).
 #include <signal.h>
 #include <unistd.h>
 
@@ -66,6 +66,12 @@ int main(int argc, char** argv) {
         std::vector<std::pair<int, std::vector<long>>> const sent{{behind[0], in}};
         out = colligo::sparse_all_to_all(world, sent).data;
         out[0] *= p;
+      } else if (what == "by_host") {
+        std::vector<std::pair<int, std::vector<long>>> const sent{{behind[0], in}};
+        auto exchange = colligo::isparse_all_to_all(world, sent, colligo::by_host{});
+        while (!exchange.test()) {}
+        out = exchange.in().data;
+        out[0] *= p;
       } else if (by_messages) {
         colligo::all_reduce(world, in, out, std::plus<>{}, colligo::over_messages{colligo::ring{}});
       } else {
@@ -77,12 +83,15 @@ int main(int argc, char** argv) {
   } catch (colligo::error const& e) {
     double const seconds = std::chrono::duration<double>(clock::now() - latest).count();
     auto const* const lost = dynamic_cast<colligo::rank_lost const*>(&e);
-    std::string const latest_call = what == "neighbours" || what == "sparse" ? "" : std::to_string(after);
+    bool const another_lost_patience = what == "by_host" && dynamic_cast<colligo::failed_elsewhere const*>(&e);
+    bool const counts_its_own = what == "neighbours" || what == "sparse" || what == "by_host";
+    std::string const latest_call = counts_its_own ? "" : std::to_string(after);
     bool const names_it =
-        by_messages ? captured.count("  rank " + std::to_string(victim) + ": its process (pid ") == 1 &&
-                          captured.count(") is gone; its latest call was #" + latest_call) == 1
+        by_messages ? captured.count(": not seen from here, since it shares no memory") == 1 ||   // on another host
+                          (captured.count("  rank " + std::to_string(victim) + ": its process (pid ") == 1 &&
+                           captured.count(") is gone; its latest call was #" + latest_call) == 1)
                     : lost && lost->rank() == victim;
-    bool const right = names_it && seconds < 5;
+    bool const right = (names_it || another_lost_patience) && seconds < 5;
     std::printf("rank %d of %d: %s after %.1f s: %s\n", world.rank(), world.size(), right ? "told" : "not told",
                 seconds, e.what());
     std::fflush(stdout);

@@ -257,8 +257,8 @@ COLLIGO_BODY void running::begin_step(std::span<operand const> operands, list_ki
 }
 COLLIGO_BODY bool running::end_step() {
   if (!steps_->advance()) return false;
-  if (state_.trace && !by_.policy->is_vendor)
-    state_.trace->step(call_, number_, current_, plan_.operands_of(plan_.steps[current_]), *steps_, traced_.began,
+  if (auto const operands = plan_.operands_of(plan_.steps[current_]); state_.trace && !operands.empty())
+    state_.trace->step(call_, number_, current_, operands, *steps_, traced_.began,
                       traced_.combining - traced_.combined_before);
   return true;
 }

@@ -27,7 +27,7 @@ using counting_functor = commutative_functor<add_counters>;
 
 // The names of the ways for requests, traces and checked mode; no algorithms of the catalogue.
 template <class Way>
-inline constexpr erased_policy policy_of_way{.name = Way::name, .short_name = packed(Way::name), .is_vendor = true};
+inline constexpr erased_policy policy_of_way{.name = Way::name, .short_name = packed(Way::name)};
 [[gnu::cold]] inline choice choice_of(sparse_way way) {
   choice chosen;
   chosen.policy = way == sparse_way::counters    ? &policy_of_way<counters>
