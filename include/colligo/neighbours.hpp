@@ -204,6 +204,9 @@ struct graph_calls<collective::all_gather> {
 /// Combines what neighbours have sent when all has come, in the order of ranks; several edges from one rank in theirs.
 template <class T, class Op>
 struct combining_neighbours final : owned_functor<no_functor> {
+  static_assert(!std::is_same_v<T, bool> && std::default_initializable<T>,
+                "colligo: reduce over neighbours: elements arrive in a std::vector: they need a default constructor, "
+                "and char stands for bool");
   combining_neighbours(graph const& edges, std::span<T> result, Op f)
       : owned_functor<no_functor>(no_functor{}), functor(std::move(f)), received(edges.in_degree() * result.size()),
         out(result) {

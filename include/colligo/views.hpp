@@ -377,6 +377,7 @@ class calls_with_views {
     using Out = std::tuple_element_t<output, types>;
     constexpr bool in_place = is_view_in_place<std::remove_cvref_t<In>>;
     constexpr bool one_range = in_place || output == 0;
+    (require_extents(checked, std::get<I>(given)), ...);
     bool const at_root = is_root(checked, given);
     use const input = {!scatters || at_root, false};
     use const result = {one_range && (scatters || broadcasts ? at_root : true),
@@ -405,6 +406,18 @@ class calls_with_views {
       constexpr std::size_t n = sizeof...(Given);
       constexpr bool named = algorithm<std::remove_cvref_t<std::tuple_element_t<n - 1, std::tuple<Given...>>>>;
       return checked.at(static_cast<int>(std::get<n - 1 - (named ? 1 : 0)>(given)));
+    }
+  }
+  template <class Checked, class Given>
+  static void require_extents(Checked const& checked, Given& given) {
+    if constexpr (is_view_in_place<std::remove_cvref_t<Given>>) {
+      require_extents(checked, given.view);
+    } else if constexpr (view_of_elements<Given>) {
+      auto const extents = view_of(given).extents;
+      for (std::size_t d = 0; d < extents.size(); ++d)
+        if (auto const extent = static_cast<std::ptrdiff_t>(extents[d]); extent < 0)
+          refuse_layout(checked.as_refused(call::name),
+                        concat({"the extent of axis ", d, " is ", std::to_string(extent)}));
     }
   }
   template <class Checked, class T, std::size_t D>

@@ -305,11 +305,17 @@ TEST_CASE("messages to some ranks are views and ranges that lie apart") {
     for (auto const& w : words(before, 4)) wanted.push_back(w);
     int wrong = sparse_all_to_all(comm, out).data != wanted;
     auto pending = isparse_all_to_all(comm, out);
+    // Each message is made when the range is read, and gone afterwards.
+    std::array const twice{(me + 1) % p, me};
+    auto const made = twice | std::views::transform([me](int to) { return std::pair(to, words(me, 4)); });
+    std::vector<std::string> of_both = words(std::min(before, me), 4);
+    for (auto const& w : words(std::max(before, me), 4)) of_both.push_back(w);
+    int const lost = sparse_all_to_all(comm, made).data != of_both;
     auto const last = words(me, 3);
     std::deque<std::string> const joined(last.begin(), last.end());
     std::vector<int> const targets{me}, counts{3};
     wrong += sparse_all_to_all(comm, targets, counts, joined).data != last;
-    return wrong + (pending.wait().data != wanted);
+    return wrong + lost + (pending.wait().data != wanted);
   });
 }
 
@@ -570,6 +576,9 @@ TEST_CASE("a rank's views that can not be are refused on all ranks") {
   CHECK(refusal_of([](auto& comm, int* m) {
           all_reduce(comm, strided(m, 11, 2), strided(m + 1, 12, 2), std::plus<>{});
         }) == where + "the output has 12 elements, expected 11");
+  CHECK(refusal_of([](auto& comm, int* m) { all_reduce(comm, strided(m, -1, 2), strided(m, 12, 2), std::plus<>{}); }) ==
+        where + "the extent of axis 0 is -1");
+  CHECK(strided(static_cast<int*>(nullptr), {4, 0}, {0, 1}).overlapping_axis() == 2);   // it has no elements
   std::string over_graph;
   CHECK_THROWS_AS(run_threads(2, [&](thread_communicator& comm) {
     std::vector<int> const other{1 - comm.rank()};

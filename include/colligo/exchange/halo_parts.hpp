@@ -3,8 +3,10 @@
 /// The parts of a halo: the edges between neighbours on a grid of ranks, and the regions of the array that are packed.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,10 @@ namespace detail {
 /// The edges of a halo, its regions that are packed, and memory for these.
 template <class T, std::size_t D>
 class halo_parts {
+  static_assert(!std::is_same_v<T, bool>, "colligo: halo: std::vector<bool> has no elements: use char instead of bool");
+  static_assert(std::default_initializable<T>,
+                "colligo: halo: elements need a default constructor, because they are packed into a vector");
+
  public:
   template <class Comm>
   halo_parts(grid<Comm, D> const& on, strided_view<T, D> const& field, std::size_t width, corners which)

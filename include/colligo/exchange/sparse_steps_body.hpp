@@ -207,7 +207,7 @@ class exchange_of_letters final : public exchange_on_rank {
 
   void begin() override {
     if (way_ == sparse_way::consensus) agreement_number_ = ++state_.calls;
-    else counting_->start();
+    else counting_->start_as(++state_.calls);   // a part of this call, which tools have been told of
   }
   bool advance() override {
     if (!has_counted_ && !count()) return false;
