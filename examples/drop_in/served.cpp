@@ -38,7 +38,7 @@ int answer(MPI_Comm comm, int error_class, char const* text) {
 /// f(), whose exceptions become errors of MPI.
 template <class F>
 int serve(collective what, MPI_Comm comm, F f) {
-  is_served(what);
+  count(what, reason::none);
   try {
     f();
     return MPI_SUCCESS;
@@ -64,8 +64,8 @@ int serve(collective what, MPI_Comm comm, F f) {
 /// The communicator of a call that can be served; empty if it is passed on. A thread keeps its latest ones: what MPI is
 /// asked here takes as long as a short call.
 std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
-  if (reason const why = settings::reason_for(what); why != reason::none) return pass_on(what, why), std::nullopt;
-  if (comm == MPI_COMM_NULL) return pass_on(what, reason::no_communicator), std::nullopt;
+  if (reason const why = settings::reason_for(what); why != reason::none) return count(what, why), std::nullopt;
+  if (comm == MPI_COMM_NULL) return count(what, reason::no_communicator), std::nullopt;
 
   // The library hears of each communicator that is freed, whose handle may come again.
   static thread_local std::array<std::optional<mpi_communicator>, 4> latest{};
@@ -77,16 +77,16 @@ std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
 
   int is_inter = 0, p = 0;
   PMPI_Comm_test_inter(comm, &is_inter);
-  if (is_inter) return pass_on(what, reason::intercommunicator), std::nullopt;
+  if (is_inter) return count(what, reason::intercommunicator), std::nullopt;
   PMPI_Comm_size(comm, &p);
-  if (p == 1) return pass_on(what, reason::one_rank), std::nullopt;
+  if (p == 1) return count(what, reason::one_rank), std::nullopt;
   // What opening fails with, it fails with on all ranks.
   try {
     mpi_communicator const group(comm);
     colligo::prepare(group);
     return latest[next++ % latest.size()] = group;
   } catch (...) {
-    return pass_on(what, reason::no_state), std::nullopt;
+    return count(what, reason::no_state), std::nullopt;
   }
 }
 
@@ -94,13 +94,13 @@ std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
 template <class Run>
 int combining(collective what, void const* in, void* out, std::ptrdiff_t n, std::ptrdiff_t results, MPI_Datatype type,
               MPI_Op op, mpi_communicator const& group, Run run) {
-  if (n < 0 || type == MPI_DATATYPE_NULL) return pass_on(what, reason::arguments), not_served;
+  if (n < 0 || type == MPI_DATATYPE_NULL) return count(what, reason::arguments), not_served;
   bool const is_in_place = in == MPI_IN_PLACE || (in == out && results != 0);
   void const* const input = is_in_place ? colligo::in_place_bytes : in;
   if (auto const known = built_in(type, op))
     return serve(what, group, [&] { run(byte_calls(group), input, out, *known); });
   auto const by = reduction::of(type, op);
-  if (!by) return pass_on(what, reason::operation), not_served;
+  if (!by) return count(what, reason::operation), not_served;
   return serve(what, group, [&] {
     if (by->is_plain()) {
       run(byte_calls(group), input, out, by->element());
@@ -125,7 +125,7 @@ int all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, M
 int reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   auto const group = accepted(collective::reduce, comm);
   if (!group) return not_served;
-  if (root < 0 || root >= group->size()) return pass_on(collective::reduce, reason::arguments), not_served;
+  if (root < 0 || root >= group->size()) return count(collective::reduce, reason::arguments), not_served;
   return combining(collective::reduce, in, out, n, group->rank() == root ? n : 0, type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce(from, to, n, element, root);
@@ -150,7 +150,7 @@ int exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype typ
 int reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   auto const group = accepted(collective::reduce_scatter, comm);
   if (!group) return not_served;
-  if (!are_good(counts, group->size())) return pass_on(collective::reduce_scatter, reason::arguments), not_served;
+  if (!are_good(counts, group->size())) return count(collective::reduce_scatter, reason::arguments), not_served;
   std::vector<std::ptrdiff_t> shares;
   std::ptrdiff_t n = 0;
   for (int i = 0; i < group->size(); ++i) n += shares.emplace_back(counts[i]);
@@ -177,7 +177,7 @@ int broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Com
   auto const group = accepted(collective::broadcast, comm);
   if (!group) return not_served;
   if (!is_good(n, type) || root < 0 || root >= group->size())
-    return pass_on(collective::broadcast, reason::arguments), not_served;
+    return count(collective::broadcast, reason::arguments), not_served;
   return serve(collective::broadcast, *group, [&] {
     moved_vector all(both, n, type, group->rank() == root);
     byte_calls(*group).broadcast(all.bytes(), all.size(), plain_bytes(), root);
@@ -190,7 +190,7 @@ int all_gather(vector in, vector out, MPI_Comm comm) {
   if (!group) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
   if (!is_good(out.count, out.type) || (!is_in_place && !is_good(in.count, in.type)))
-    return pass_on(collective::all_gather, reason::arguments), not_served;
+    return count(collective::all_gather, reason::arguments), not_served;
   return serve(collective::all_gather, *group, [&] {
     moved_vector all(out.at, out.count * group->size(), out.type, is_in_place);
     std::ptrdiff_t const n = all.size() / group->size();
@@ -209,7 +209,7 @@ int all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) {
   bool const is_in_place = in.at == MPI_IN_PLACE;
   if (!are_good(out.counts, group->size()) || !out.displacements || out.type == MPI_DATATYPE_NULL ||
       (!is_in_place && !is_good(in.count, in.type)))
-    return pass_on(collective::all_gatherv, reason::arguments), not_served;
+    return count(collective::all_gatherv, reason::arguments), not_served;
   return serve(collective::all_gatherv, *group, [&] {
     moved_blocks all(out, group->size(), is_in_place);
     if (is_in_place) {
@@ -227,7 +227,7 @@ int gather(vector in, vector out, int root, MPI_Comm comm) {
   bool const is_root = group->rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
   if (root < 0 || root >= group->size() || (is_root && !is_good(out.count, out.type)) ||
       (!is_in_place && !is_good(in.count, in.type)))
-    return pass_on(collective::gather, reason::arguments), not_served;
+    return count(collective::gather, reason::arguments), not_served;
   return serve(collective::gather, *group, [&] {
     std::optional<moved_vector> own, all;
     if (!is_in_place) own.emplace(in.at, in.count, in.type, true);
@@ -246,7 +246,7 @@ int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) {
       (is_root && (!are_good(out.counts, group->size()) || !out.displacements ||
                    out.type == MPI_DATATYPE_NULL)) ||
       (!is_in_place && !is_good(in.count, in.type)))
-    return pass_on(collective::gatherv, reason::arguments), not_served;
+    return count(collective::gatherv, reason::arguments), not_served;
   return serve(collective::gatherv, *group, [&] {
     std::optional<moved_vector> own;
     std::optional<moved_blocks> all;
@@ -264,7 +264,7 @@ int scatter(vector in, vector out, int root, MPI_Comm comm) {
   bool const is_root = group->rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
   if (root < 0 || root >= group->size() || (is_root && !is_good(in.count, in.type)) ||
       (!is_in_place && !is_good(out.count, out.type)))
-    return pass_on(collective::scatter, reason::arguments), not_served;
+    return count(collective::scatter, reason::arguments), not_served;
   return serve(collective::scatter, *group, [&] {
     std::optional<moved_vector> own, all;
     if (!is_in_place) own.emplace(out.at, out.count, out.type, false);
@@ -282,7 +282,7 @@ int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) {
   if (root < 0 || root >= group->size() ||
       (is_root && (!are_good(in.counts, group->size()) || !in.displacements || in.type == MPI_DATATYPE_NULL)) ||
       (!is_in_place && !is_good(out.count, out.type)))
-    return pass_on(collective::scatterv, reason::arguments), not_served;
+    return count(collective::scatterv, reason::arguments), not_served;
   return serve(collective::scatterv, *group, [&] {
     std::optional<moved_vector> own;
     std::optional<moved_blocks> all;
@@ -299,7 +299,7 @@ int all_to_all(vector in, vector out, MPI_Comm comm) {
   if (!group) return not_served;
   bool const is_in_place = in.at == MPI_IN_PLACE;
   if (!is_good(out.count, out.type) || (!is_in_place && !is_good(in.count, in.type)))
-    return pass_on(collective::all_to_all, reason::arguments), not_served;
+    return count(collective::all_to_all, reason::arguments), not_served;
   return serve(collective::all_to_all, *group, [&] {
     moved_vector got(out.at, out.count * group->size(), out.type, is_in_place);
     std::ptrdiff_t const n = got.size() / group->size();
@@ -320,7 +320,7 @@ int all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm) {
     return !are_good(v.counts, group->size()) || !v.displacements || v.type == MPI_DATATYPE_NULL;
   };
   if (is_bad(out) || (!is_in_place && is_bad(in)))
-    return pass_on(collective::all_to_all_v, reason::arguments), not_served;
+    return count(collective::all_to_all_v, reason::arguments), not_served;
   return serve(collective::all_to_all_v, *group, [&] {
     moved_blocks got(out, group->size(), is_in_place);
     if (is_in_place) {

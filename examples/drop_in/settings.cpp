@@ -36,15 +36,14 @@ constexpr std::array<char const*, reasons> words{
     "one rank", "arguments that MPI forbids", "an operation that MPI does not define on the type",
     "the communicator could not be prepared", "a request, non-blocking or persistent"};
 
-struct counted {
-  std::array<std::atomic<std::uint64_t>, reasons> calls{};   // of reason none: served
-  std::atomic<std::uint64_t> nanoseconds_served{0}, nanoseconds_passed{0};
+struct counted {   // of reason none: served
+  std::array<std::atomic<std::uint64_t>, reasons> calls{}, nanoseconds{};
 };
 std::array<counted, collectives> counts;
 std::atomic<reason> everywhere = reason::not_begun;
 std::uint64_t wanted = 0;   // a bit for each collective
 thread_local int latest = -1;   // collective of this thread's latest call
-thread_local bool latest_is_served = false;
+thread_local reason latest_reason = reason::none;
 
 std::uint64_t wanted_by_environment() {
   char const* const text = std::getenv("COLLIGO_DROP_IN");
@@ -97,37 +96,43 @@ bool fits() {
 }
 
 void print_report() {
+  struct sum {
+    std::uint64_t calls, nanoseconds;
+  };
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::array<std::array<std::uint64_t, reasons + 2>, collectives> mine{}, all{};
-  for (std::size_t c = 0; c < collectives; ++c) {
-    for (std::size_t r = 0; r < reasons; ++r) mine[c][r] = counts[c].calls[r];
-    mine[c][reasons] = counts[c].nanoseconds_served, mine[c][reasons + 1] = counts[c].nanoseconds_passed;
-  }
+  std::array<std::array<sum, reasons>, collectives> mine{}, all{};
+  for (std::size_t c = 0; c < collectives; ++c)
+    for (std::size_t r = 0; r < reasons; ++r) mine[c][r] = {counts[c].calls[r], counts[c].nanoseconds[r]};
   MPI_Reduce(mine.data(), all.data(), static_cast<int>(sizeof all / sizeof(std::uint64_t)), MPI_UINT64_T, MPI_SUM, 0,
               MPI_COMM_WORLD);
   if (rank != 0) return;
   int p = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &p);
-  std::uint64_t served = 0, passed = 0;
+  auto const number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+  auto const seconds = [p](sum const& of) { return 1e-9 * static_cast<double>(of.nanoseconds) / p; };
+  // Served, passed on, and on one rank, where there is nothing to serve.
+  auto const column_of = [](std::size_t r) { return r == 0 ? 0u : r == static_cast<int>(reason::one_rank) ? 2u : 1u; };
+  std::array<std::uint64_t, 3> calls{};
   std::fprintf(stderr, "colligo: drop_in: calls of all %d ranks, and seconds of a rank in the mean\n", p);
   for (collective const c : served_collectives) {
-    auto const& numbers = all[static_cast<std::size_t>(c)];
-    std::uint64_t others = 0;
-    for (std::size_t r = 1; r < reasons; ++r) others += numbers[r];
-    if (numbers[0] + others == 0) continue;
-    served += numbers[0], passed += others;
-    std::fprintf(stderr, "colligo: drop_in: %-20.*s %10llu served %9.3f s %10llu passed on %9.3f s\n",
-                 static_cast<int>(name_of(c).size()), name_of(c).data(), static_cast<unsigned long long>(numbers[0]),
-                 1e-9 * static_cast<double>(numbers[reasons]) / p, static_cast<unsigned long long>(others),
-                 1e-9 * static_cast<double>(numbers[reasons + 1]) / p);
-    for (std::size_t r = 1; r < reasons; ++r)
-      if (numbers[r] != 0)
-        std::fprintf(stderr, "colligo: drop_in:   passed on %llu: %s\n", static_cast<unsigned long long>(numbers[r]),
-                     words[r]);
+    auto const& by_reason = all[static_cast<std::size_t>(c)];
+    std::array<sum, 3> own{};
+    for (std::size_t r = 0; r < reasons; ++r) {
+      auto const [n, nanoseconds] = by_reason[r];
+      own[column_of(r)].calls += n, own[column_of(r)].nanoseconds += nanoseconds, calls[column_of(r)] += n;
+    }
+    if (own[0].calls + own[1].calls + own[2].calls == 0) continue;
+    std::fprintf(stderr, "colligo: drop_in: %-20.*s %10llu served %9.3f s %10llu passed on %9.3f s"
+                         " %10llu on one rank %9.3f s\n",
+                 static_cast<int>(name_of(c).size()), name_of(c).data(), number(own[0].calls), seconds(own[0]),
+                 number(own[1].calls), seconds(own[1]), number(own[2].calls), seconds(own[2]));
+    for (std::size_t r = 0; r < reasons; ++r)
+      if (column_of(r) == 1 && by_reason[r].calls != 0)
+        std::fprintf(stderr, "colligo: drop_in:   passed on %llu: %s\n", number(by_reason[r].calls), words[r]);
   }
-  std::fprintf(stderr, "colligo: drop_in: %llu of %llu calls served\n", static_cast<unsigned long long>(served),
-               static_cast<unsigned long long>(served + passed));
+  std::fprintf(stderr, "colligo: drop_in: %llu of %llu calls served; %llu on one rank, which has nothing to serve\n",
+               number(calls[0]), number(calls[0] + calls[1]), number(calls[2]));
 }
 
 }  // namespace
@@ -138,29 +143,21 @@ reason settings::reason_for(collective what) {
   return (wanted >> static_cast<int>(what) & 1) != 0 ? reason::none : reason::off;
 }
 
-bool pass_on(collective what, reason why) {
-  if (!reports) return false;
+void count(collective what, reason why) {
+  if (!reports) return;
   counts[static_cast<std::size_t>(what)].calls[static_cast<std::size_t>(why)].fetch_add(1, std::memory_order_relaxed);
-  latest = static_cast<int>(what), latest_is_served = false;
-  return false;
-}
-bool is_served(collective what) {
-  if (!reports) return true;
-  counts[static_cast<std::size_t>(what)].calls[0].fetch_add(1, std::memory_order_relaxed);
-  latest = static_cast<int>(what), latest_is_served = true;
-  return true;
+  latest = static_cast<int>(what), latest_reason = why;
 }
 
 void pass_on_request(collective what) {
   reason const why = settings::reason_for(what);
-  pass_on(what, why == reason::none ? reason::request : why);
+  count(what, why == reason::none ? reason::request : why);
 }
 
 void timed_call::count() const {
   if (latest < 0) return;
   auto const took = static_cast<std::uint64_t>(1e9 * (PMPI_Wtime() - begun_));
-  counted& counted = counts[static_cast<std::size_t>(latest)];
-  (latest_is_served ? counted.nanoseconds_served : counted.nanoseconds_passed)
+  counts[static_cast<std::size_t>(latest)].nanoseconds[static_cast<std::size_t>(latest_reason)]
       .fetch_add(took, std::memory_order_relaxed);
 }
 

@@ -18,9 +18,8 @@ struct settings {
   static reason reason_for(colligo::collective what);
 };
 
-/// Counts a call that is passed on, and one that is served, if a report is wanted. Returns false, and true.
-bool pass_on(colligo::collective what, reason why);
-bool is_served(colligo::collective what);
+/// Counts a call that is passed on, or served (of reason none), if a report is wanted.
+void count(colligo::collective what, reason why);
 /// The same of a call that makes a request.
 void pass_on_request(colligo::collective what);
 
