@@ -5,6 +5,8 @@
 
 #include "drop_in.hpp"
 
+#include <colligo/bytes.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -68,6 +70,23 @@ std::uint64_t wanted_by_environment() {
     return all;
   }
   return named;
+}
+
+/// MPI gives all ranks of an MPI_Allreduce the same bits. An algorithm set by name that does not is not used.
+void ignore_other_bits() {
+  char const* const text = std::getenv("COLLIGO_ALL_REDUCE");
+  if (text == nullptr) return;
+  std::string const name(text, std::strcspn(text, ":@"));
+  for (auto const* const policy : colligo::detail::compiled_policies(collective::all_reduce)) {
+    if (policy == nullptr || policy->name != name || policy->same_bits || policy->is_vendor) continue;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+      std::fprintf(stderr, "colligo: drop_in: COLLIGO_ALL_REDUCE=%s is not used: its ranks may get different bits, "
+                           "which MPI forbids; the library chooses\n", text);
+    unsetenv("COLLIGO_ALL_REDUCE");
+    return;
+  }
 }
 
 /// Of all variables that begin with COLLIGO_, in any order.
@@ -191,6 +210,7 @@ int begin(int code) {
   int wants = report != nullptr && *report != '\0' && std::strcmp(report, "0") != 0, all_want = 0;
   MPI_Allreduce(&wants, &all_want, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
   reports = all_want != 0;
+  ignore_other_bits();
   everywhere.store(same ? reason::none : reason::settings_differ, std::memory_order_release);
   return code;
 }

@@ -19,7 +19,7 @@ import sys
 
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/drop_in/run")
 ALGORITHMS = ("ring recursive_doubling direct binary_tree grouped_doubling halving_doubling binary_blocks "
-              "chained_halving rotating_ring halving_tree circulant multi_leader").split()
+              "chained_halving slices_by_level halving_tree circulant multi_leader").split()
 PLACEMENTS = {"one host": None, "two hosts of neighbours": "rank / ((p + 1) / 2)", "two hosts in turn": "rank % 2"}
 
 
