@@ -305,17 +305,20 @@ TEST_CASE("messages to some ranks are views and ranges that lie apart") {
     for (auto const& w : words(before, 4)) wanted.push_back(w);
     int wrong = sparse_all_to_all(comm, out).data != wanted;
     auto pending = isparse_all_to_all(comm, out);
+#if !defined(__clang__) || __clang_major__ >= 16   // as above
     // Each message is made when the range is read, and gone afterwards.
-    std::array const twice{(me + 1) % p, me};
-    auto const made = twice | std::views::transform([me](int to) { return std::pair(to, words(me, 4)); });
-    std::vector<std::string> of_both = words(std::min(before, me), 4);
+    auto const made = std::views::iota(0, 2) | std::views::transform([me, p](int k) {
+                        return std::pair(k == 0 ? (me + 1) % p : me, words(me, 4));
+                      });
+    auto of_both = words(std::min(before, me), 4);
     for (auto const& w : words(std::max(before, me), 4)) of_both.push_back(w);
-    int const lost = sparse_all_to_all(comm, made).data != of_both;
+    wrong += sparse_all_to_all(comm, made).data != of_both;
+#endif
     auto const last = words(me, 3);
     std::deque<std::string> const joined(last.begin(), last.end());
     std::vector<int> const targets{me}, counts{3};
     wrong += sparse_all_to_all(comm, targets, counts, joined).data != last;
-    return wrong + lost + (pending.wait().data != wanted);
+    return wrong + (pending.wait().data != wanted);
   });
 }
 
