@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "../memory/counted_host.hpp"
 #include "../most_ranks.hpp"
 
 using namespace colligo;
@@ -32,10 +33,12 @@ struct part_of_array {
   std::vector<int> memory;
   strided_view<int, D> view;
 
-  part_of_array(grid<thread_communicator, D> const& on, std::size_t ghosts, corners has, bool column_major)
+  /// `more`: cells of each rank along each axis.
+  part_of_array(grid<thread_communicator, D> const& on, std::size_t ghosts, corners has, bool column_major,
+                std::size_t more)
       : periodic(on.periodic()), width(ghosts), which(has) {
     for (std::size_t d = 0; d < D; ++d) {
-      whole[d] = static_cast<std::size_t>(on.ranks()[d]) * ghosts + 3 * d + 1;
+      whole[d] = static_cast<std::size_t>(on.ranks()[d]) * (ghosts + more) + 3 * d + 1;
       auto const mine = on.part(whole[d], d);
       first[d] = mine.first, extents[d] = mine.size() + 2 * ghosts;
     }
@@ -97,14 +100,14 @@ struct part_of_array {
 
 template <std::size_t D>
 void exchange_on(std::array<int, D> const& ranks, unsigned periodic_axes, std::size_t width, corners which,
-                 bool column_major) {
+                 bool column_major, std::size_t more = 0) {
   std::array<bool, D> periodic{};
   for (std::size_t d = 0; d < D; ++d) periodic[d] = (periodic_axes >> d & 1) != 0;
   int const p = std::accumulate(ranks.begin(), ranks.end(), 1, std::multiplies<>{});
   std::atomic<int> wrong = 0;
   run_threads(p, [&](thread_communicator& comm) {
     grid<thread_communicator, D> const on(comm, ranks, periodic);
-    part_of_array<D> part(on, width, which, column_major);
+    part_of_array<D> part(on, width, which, column_major, more);
     auto const h = halo(on, part.view, width, which);
     auto kept = exchange_init(h);
     int time = 0;
@@ -159,6 +162,45 @@ TEST_CASE("and of three axes") {
       for (int b = 1; p % a == 0 && b <= p / a; ++b)
         if (p / a % b == 0)
           exchange_on<3>({a, b, p / a / b}, static_cast<unsigned>((p + a + b) % 8), 2, corners::with, false);
+}
+
+TEST_CASE("and of arrays of more than 8 KiB, of which a repeated exchange is played") {
+  for (bool const column_major : {false, true}) {
+    exchange_on<2>({2, 1}, 3, 2, corners::with, column_major, 60);
+    exchange_on<2>({3, 1}, 1, 1, corners::without, column_major, 60);
+  }
+}
+TEST_CASE("what a record has to be like to be played") {
+  counted::host host(2);
+  detail::sender& to = host[0].to(1);
+  detail::receiver& from = host[0].from(1);
+  std::vector<std::byte> field(20'000), packed(100);
+  range const cells{0, field.size()};
+  detail::call const one{.what = collective::exchange, .of = &detail::element_of<std::byte, detail::no_functor>,
+                         .wire = nullptr, .op = nullptr, .vector = {}, .in = {field.data(), cells},
+                         .out = {field.data(), cells},
+                         .beyond = {packed.data(), {cells.last, cells.last + packed.size()}}};
+  detail::small_vector<detail::action> actions;
+  actions.reserve(9);
+  // Of as many messages, one after the other, of so many lines; then as many are taken.
+  auto const played = [&](int messages, std::uint32_t lines, std::byte* memory) {
+    detail::run_record record(one, actions);
+    record.begin(&actions, nullptr, 25);
+    for (int k = 0; k < messages; ++k) record.put(to, nullptr, 1, memory, 64, lines);
+    for (int k = 0; k < messages; ++k) record.take(from, 1, memory, 64, lines, 64);
+    record.finish();
+    return actions.size();
+  };
+  std::vector<std::byte> other(64);
+  CHECK(played(2, 2, field.data() + 19'000) == 4);
+  CHECK(played(2, 2, packed.data()) == 4);
+  CHECK(actions[0].from == detail::action::place{detail::action::where::beyond, 0});
+  CHECK(played(1, 25, field.data()) == 2);
+  CHECK(played(4, 6, field.data()) == 8);
+  CHECK(played(2, 13, field.data()) == 0);   // more lines than of one message
+  CHECK(played(2, detail::action::in_a_chunk, field.data()) == 0);
+  CHECK(played(1, detail::action::one_way, field.data()) == 2);
+  CHECK(played(1, 2, other.data()) == 0);    // sends what nobody has given
 }
 
 TEST_CASE("a grid chooses its sides as MPI_Dims_create does, deals out places, and knows neighbours") {

@@ -34,8 +34,7 @@ struct prepared_call {
   /// Short calls on bytes can be prepared.
   static bool is_possible(call const& call) {
     element const& of = *call.of;
-    bool const is_short = of.bytes(call.vector.whole.size()) <= run_record::most_bytes;
-    return is_short && !of.objects && !of.by_index && !call.beyond.data;
+    return of.bytes(call.vector.whole.size()) <= run_record::most_bytes && !of.objects && !of.by_index;
   }
   /// Makes room for the record of such a call. Throws std::bad_alloc.
   void make_room(call const& call);

@@ -24,7 +24,7 @@ class reader_group;
 /// straight from the line or the chunk that it takes.
 struct action {
   enum class kind : std::uint8_t { put, take, fold, combine, copy };
-  enum class where : std::uint32_t { input, output, own, channel };   ///< arguments, own memory; of a fold
+  enum class where : std::uint32_t { output, input, beyond, own, channel };   ///< arguments, own memory; of a fold
   /// Where data is; while the run is recorded, its address.
   struct place {
     where in = where::input;
@@ -58,9 +58,9 @@ using player = std::exception_ptr (*)(prepared_call const& prepared, call const&
                                       std::uint32_t number);
 
 /// Records a run. It can be played only if every byte that it reads has been given or written by what was recorded, and
-/// every byte of the output written: so nothing is lost that the record does not see. And only if a rank never puts two
-/// messages into one channel without taking one in between: then the rank that is behind all others always finds room,
-/// so no rank has to take messages while it waits to put one. Allocates nothing.
+/// every byte of the output written: so nothing is lost that the record does not see. And only if all that a rank puts
+/// into one channel without taking a message in between is no more than one message may be: then the rank behind all
+/// others always finds room, so no rank has to take messages while it waits to put one. Allocates nothing.
 class run_record {
  public:
   static constexpr std::size_t most_bytes = 8 * 1024;   ///< of a call's vector, and of own memory
@@ -70,8 +70,8 @@ class run_record {
     actions_.clear();
   }
 
-  /// All ranks share memory, and these steps of the transport perform the call.
-  void begin(void* steps, player by) { steps_ = steps, play_ = by; }
+  /// All ranks share memory, and these steps of the transport perform the call. `most`: lines of a message.
+  void begin(void* steps, player by, std::uint32_t most) { steps_ = steps, play_ = by, most_lines_ = most; }
   /// The run does something that can not be played.
   void spoil() { is_spoilt_ = true; }
   void put(sender& to, reader_group* all, int peer, std::byte const* from, std::size_t bytes, std::uint32_t lines);
@@ -104,6 +104,7 @@ class run_record {
   call const& call_;
   void* steps_ = nullptr;
   player play_ = nullptr;
+  std::uint32_t most_lines_ = 0;
   bool is_spoilt_ = false;
   small_vector<action>& actions_;
 };

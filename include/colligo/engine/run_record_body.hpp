@@ -51,30 +51,31 @@ void run_record::for_each_stretch(F f) {
 }
 
 [[gnu::cold]] COLLIGO_BODY bool run_record::always_finds_room() const {
-  for (std::size_t i = 0; i < actions_.size(); ++i)
-    for (std::size_t k = i; actions_[i].what == action::kind::put && k-- > 0;) {
-      action const& before = actions_[k];
-      if (before.what == action::kind::take) break;
-      if (before.what == action::kind::put && before.to == actions_[i].to) return false;
-    }
+  for (std::size_t i = 0; i < actions_.size(); ++i) {
+    std::uint32_t together = 0;
+    for (std::size_t k = i + 1; k-- > 0 && actions_[k].what != action::kind::take;)
+      if (actions_[k].what == action::kind::put && actions_[k].to == actions_[i].to)
+        together += std::min(actions_[k].lines - 1, most_lines_ - 1) + 1;   // a chunk is as much as a message may be
+    if (together > most_lines_) return false;
+  }
   return true;
 }
 
-// Gives each address its place: in the output, in the input, or in memory of the call's own, where the stretches that
-// the run used lie one after the other.
+// Gives each address its place: in the output, in the input, behind the vector, or in memory of the call's own, where
+// the stretches that the run used lie one after the other.
 [[gnu::cold]] COLLIGO_BODY bool run_record::place_data(std::size_t& own_bytes) {
   element const& of = *call_.of;
-  stretch const input{call_.in.data, call_.in.data + of.bytes(call_.in.covers.size())};
-  stretch const output{call_.out.data, call_.out.data + of.bytes(call_.out.covers.size())};
+  auto const memory_of = [&](auto const& v) { return stretch{v.data, v.data + of.bytes(v.covers.size())}; };
+  std::array const given{memory_of(call_.out), memory_of(call_.in), memory_of(call_.beyond)};   // by action::where
   struct part {
     stretch used;
     std::size_t offset;
   };
   std::array<part, 64> own;   // disjoint
   std::size_t parts = 0;
-  bool is_possible = true;
+  bool is_possible = !is_any(given, [](auto& g) { return g.last - g.first > UINT32_MAX; });
   for_each_stretch([&](stretch used, action::place&) {
-    if (output.holds(used) || input.holds(used)) return;
+    if (is_any(given, [&](auto& g) { return g.holds(used); })) return;
     for (std::size_t k = 0; k < parts;) {
       if (!own[k].used.meets(used)) {
         ++k;
@@ -84,7 +85,7 @@ void run_record::for_each_stretch(F f) {
       own[k] = own[--parts];
       k = 0;
     }
-    is_possible = is_possible && parts < own.size() && !output.meets(used) && !input.meets(used);
+    is_possible = is_possible && parts < own.size() && !is_any(given, [&](auto& g) { return g.meets(used); });
     if (is_possible) own[parts++] = {used, 0};
   });
   if (!is_possible) return false;
@@ -98,8 +99,8 @@ void run_record::for_each_stretch(F f) {
     auto const at = [&](action::where in, std::byte const* first, std::size_t offset = 0) {
       place = {in, static_cast<std::uint32_t>(offset + static_cast<std::size_t>(used.first - first))};
     };
-    if (output.holds(used)) return at(action::where::output, output.first);
-    if (input.holds(used)) return at(action::where::input, input.first);
+    for (std::size_t k = 0; k < given.size(); ++k)
+      if (given[k].holds(used)) return at(static_cast<action::where>(k), given[k].first);
     std::size_t k = 0;
     while (!own[k].used.holds(used)) ++k;
     at(action::where::own, own[k].used.first, own[k].offset);
@@ -107,9 +108,10 @@ void run_record::for_each_stretch(F f) {
   return own_bytes <= most_bytes;
 }
 
-// Bytes of which it is known whether they have been written.
+// Bytes of which it is known whether they have been written, or of which all have.
 class written_bytes {
  public:
+  written_bytes(bool all) : all_(all) {}
   void add(std::size_t first, std::size_t bytes) {
     for_each_word(first, bytes, [](std::uint64_t& word, std::uint64_t mask) { word |= mask; });
   }
@@ -122,26 +124,25 @@ class written_bytes {
  private:
   template <class F>
   void for_each_word(std::size_t first, std::size_t bytes, F f) {
-    for (std::size_t const last = first + bytes; first < last;) {
+    for (std::size_t const last = all_ ? first : first + bytes; first < last;) {
       std::size_t const at = first % 64, n = std::min(64 - at, last - first);
       f(words_[first / 64], (~std::uint64_t{0} >> (64 - n)) << at);
       first += n;
     }
   }
+  bool all_;
   std::array<std::uint64_t, run_record::most_bytes / 64> words_{};
 };
 
 // Whether the actions read only what the user gave or they have written, and write the whole output.
 [[gnu::cold]] COLLIGO_BODY bool run_record::is_complete() const {
-  element const& of = *call_.of;
-  std::size_t const bytes_in = of.bytes(call_.in.covers.size()), bytes_out = of.bytes(call_.out.covers.size());
-  if (std::max(bytes_in, bytes_out) > most_bytes) return false;
-  std::array<written_bytes, 3> written;
+  std::size_t const bytes_in = call_.of->bytes(call_.in.covers.size());
+  std::size_t const bytes_out = call_.of->bytes(call_.out.covers.size()), behind = in_behind_out(call_);
+  bool const is_given = behind == 0 && bytes_in >= bytes_out;   // all of the output: a halo's is a whole array
+  if (!is_given && bytes_out > most_bytes) return false;
+  std::array<written_bytes, 4> written{is_given, true, true, false};   // by action::where
+  if (behind < bytes_out) written[0].add(behind, std::min(bytes_in, bytes_out - behind));
   auto const in = [&](action::place const& at) -> written_bytes& { return written[static_cast<std::size_t>(at.in)]; };
-  auto& output = in({action::where::output});
-  in({action::where::input}).add(0, bytes_in);
-  if (std::size_t const behind = in_behind_out(call_); behind < bytes_out)
-    output.add(behind, std::min(bytes_in, bytes_out - behind));
   for (action const& a : actions_) {
     auto const is_read = [&](action::place const& at) { return in(at).contain(at.offset, a.bytes); };
     if (a.what != action::kind::take && !is_read(a.from)) return false;
@@ -150,7 +151,7 @@ class written_bytes {
     if (a.into.in == action::where::input) return false;
     in(a.into).add(a.into.offset, a.bytes);
   }
-  return call_.output_is_free || output.contain(0, bytes_out);
+  return call_.output_is_free || written[0].contain(0, bytes_out);
 }
 
 // Combines straight from a line or a chunk what is taken only to be combined.

@@ -55,7 +55,7 @@ class memory_steps final : public any_step, public moving_step {
   }
   void abandon() override { over_memory_.abandon(); }
 
-  void record(run_record& run) override { run.begin(this, &play); }
+  void record(run_record& run) override { run.begin(this, &play, over_memory_.most_lines()); }
   void begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) override {
     around_.before_call();
     over_memory_.begin_playing(prepared, now, number);

@@ -26,6 +26,7 @@ class shared_steps final : public shared_messages {
     longest_at_once_ = std::max(longest_in_lines_, host_.longest_in_one_chunk());
   }
 
+  std::uint32_t most_lines() const { return lines_for(std::max<std::size_t>(1, host_.longest_in_lines(true))); }
   /// Begins to play a prepared call: sends its first messages. Both arguments have to stay in place.
   void begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number);
   /// Plays on, until the call is complete or, unless it `waits`, until a message has not come.
@@ -66,11 +67,8 @@ class shared_steps final : public shared_messages {
   void take_all_short(std::span<operand const> list, reader_group* all);
   void take_group(std::span<operand const> group, reader_group* all);
 
-  std::byte* place_to(action::place const& at) const {
-    return (at.in == action::where::output ? played_.now->out.data : played_.prepared->own) + at.offset;
-  }
+  std::byte* place_to(action::place at) const { return played_.memory[static_cast<std::size_t>(at.in)] + at.offset; }
   std::byte const* place_from(action::place const& at, std::byte const* taken = nullptr) const {
-    if (at.in == action::where::input) return played_.now->in.data + at.offset;
     return at.in == action::where::channel ? taken : place_to(at);
   }
   bool play_put(action const& a, std::uint64_t tag);
@@ -79,7 +77,7 @@ class shared_steps final : public shared_messages {
   bool play_lines(action const& a, working_vector& data, bool waits);
   bool is_stuck(single const& alone);
 
-  struct { prepared_call const* prepared; call const* now; action const* next; } played_{};
+  struct { prepared_call const* prepared; action const* next; std::array<std::byte*, 4> memory; } played_{};
   action const* stuck_at_ = nullptr;   // of a prepared call
   std::size_t longest_at_once_ = 0;    // bytes in lines, or in one chunk
   std::span<operand const> short_;     // the step in progress, if is_short_

@@ -271,7 +271,8 @@ inline void shared_steps::play_taken(action const& a, std::byte const* taken, wo
 
 COLLIGO_BODY void shared_steps::begin_playing(prepared_call const& prepared, call const& now, std::uint32_t number) {
   begin_call(number, prepared.hash_in_tags, *now.of);
-  played_ = {&prepared, &now, prepared.actions.begin()};
+  played_ = {&prepared, prepared.actions.begin(),   // by action::where; nothing is written into the input
+             {now.out.data, const_cast<std::byte*>(now.in.data), now.beyond.data, prepared.own}};
   has_moved();
   // The first messages come before this rank's report, because other ranks wait for them.
   action const*& next = played_.next;
@@ -308,10 +309,9 @@ COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
   awaited const m = message(a.peer, a.bytes);
   if (waits && host_.spins()) a.by->poll(m, polls_at_once);
   auto const wait = [&] { wait_for(m, *a.by, polls); };
-  if (!a.by->has_line(m)) {
+  while (!a.by->has_line(m)) {
     if (!waits) return is_stuck({m, *a.by});
-    do wait();
-    while (!a.by->has_line(m));
+    wait();
   }
   if (a.what == action::kind::take) {
     a.by->take_lines(place_to(a.into), a.bytes, m, wait, a.written > a.bytes);
