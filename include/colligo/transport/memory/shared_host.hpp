@@ -238,7 +238,7 @@ class shared_host {
     unsigned steps = 0;
   };
   exchange& exchange_of(std::size_t bytes) {
-    return exchanges_[(bytes >= 4 * least_exchanged_in_place) + (bytes >= 16 * least_exchanged_in_place)];
+    return exchanges_[std::min<std::size_t>(3, (std::bit_width(bytes / least_exchanged_in_place | 1) - 1) / 2)];
   }
 
   // Whether there are channels to all; between two ranks ordinary messages are quicker.
@@ -297,7 +297,7 @@ class shared_host {
   std::size_t largest_chunk_ = 0;   // bytes
   memory_limits limits_;
   store_choice results_;
-  std::array<exchange, 3> exchanges_;   // by length, each four times that of the one before
+  std::array<exchange, 4> exchanges_;   // by length, each four times that of the one before
   way_to_take exchange_{};   // of the latest step
   unsigned mutable polls_before_yield_ = 1, fruitless_ = 0, impatient_waits_ = 0;
   patience* on_wait_ = nullptr;

@@ -50,7 +50,7 @@ inline constexpr std::size_t least_streamed_result = 4 << 20;
 /// Bytes; shorter chunks are always stored through the cache and not measured.
 inline constexpr std::size_t least_streamed = 1024;
 /// Bytes; shorter messages are exchanged through rings and not measured.
-inline constexpr std::size_t least_exchanged_in_place = 256 * 1024;
+inline constexpr std::size_t least_exchanged_in_place = 64 * 1024;
 
 /// The cost of an action, in 1/8 of a cycle for 1 KiB, from measurements. It is about the least of the latest ones: an
 /// interruption hardly changes it, a lasting slowdown does after a few measurements. Where the clock is so coarse that
