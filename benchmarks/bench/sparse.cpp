@@ -22,6 +22,8 @@ namespace {
 struct options {
   int messages = 4, receivers = 0;
   std::vector<std::size_t> sizes{8, 1024, 65536};
+  std::vector<std::string> ways{"messages",  "nbx",   "all_to_all_v", "counters",
+                                "consensus", "dense", "by_host",      "automatic"};
   plan how;
   bool no_pin = false;
   std::string csv;
@@ -57,7 +59,7 @@ class tested_barrier {
 /// A digraph of messages of one length, and what each contender makes of it.
 class exchanges final : public contest {
  public:
-  exchanges(options const& o, bool crowded) : crowded_(crowded) {
+  exchanges(options const& o, bool crowded) : names_(o.ways), crowded_(crowded) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &p_);
@@ -81,11 +83,12 @@ class exchanges final : public contest {
     for (int const to : targets_) out_.emplace_back(to, std::vector<char>(bytes, letter(rank_, to)));
   }
   void run(std::size_t contender, int calls) override {
+    std::string const& way = names_[contender];
     for (int i = 0; i < calls; ++i) {
-      if (contender == 0) known_messages();
-      else if (contender == 1) by_hand();
-      else if (contender == 2) counts_and_blocks();
-      else got_ = colligo::sparse_all_to_all(library_, out_, colligo::named(names_[contender]));
+      if (way == "messages") known_messages();
+      else if (way == "nbx") by_hand();
+      else if (way == "all_to_all_v") counts_and_blocks();
+      else got_ = colligo::sparse_all_to_all(library_, out_, colligo::named(way));
     }
   }
   std::string check(std::size_t contender) override {
@@ -177,8 +180,7 @@ class exchanges final : public contest {
                   MPI_CHAR, comm_);
   }
 
-  std::vector<std::string> const names_{"messages", "nbx",     "all_to_all_v", "counters",
-                                        "consensus", "dense", "by_host",      "automatic"};
+  std::vector<std::string> const names_;
   communicator const library_ = world();
   MPI_Comm comm_ = MPI_COMM_NULL;
   bool crowded_;
@@ -200,6 +202,9 @@ int sparse(int argc, char** argv) {
   app.add_option("--messages", o.messages, "of each rank, to others by chance")->check(CLI::Range(0, 1000000));
   app.add_option("--receivers", o.receivers, "instead: all ranks but these send to these")->check(CLI::Range(0, p));
   app.add_option("--bytes", o.sizes, "of a message")->delimiter(',')->capture_default_str();
+  app.add_option("--ways", o.ways, "to time; messages, nbx and all_to_all_v are by hand")
+      ->delimiter(',')
+      ->capture_default_str();
   app.add_option("--repeats", o.how.repeats, "samples of each")->check(CLI::Range(1, 100000))->capture_default_str();
   app.add_option("--sample-us", o.how.sample_us, "least length of a sample")->capture_default_str();
   app.add_flag("--no-pin", o.no_pin, "leave the ranks where the launcher has put them");

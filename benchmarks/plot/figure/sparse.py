@@ -12,7 +12,7 @@ placed = {"flat": ("flat_100g", "block"), "in order": ("two_level", "block"), "s
 
 
 def sparse(quick):
-    jobs, cases = [], [(4, 0, 1024), (16, 0, 64), (16, 0, 1024), (4, 4, 1024)]
+    jobs, cases = [], [(4, 0, 1024), (6, 0, 1024), (16, 0, 64), (16, 0, 1024), (4, 4, 1024)]
     for k, receivers, size in [(2, 0, 64), (1, 1, 64)] if quick else cases:
         for p in [8] if quick else [64]:
             for where, (platform, placement) in placed.items():
