@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from common import blue, byte_axis, compiled, gathered, green, legend_below, orange, papers, red, root, rows_of, sky
+from common import blue, byte_axis, compiled, gathered, green, legend_below, orange, papers, root, rows_of, sky
 
 
 def maxloc(quick):
@@ -32,11 +32,17 @@ def maxloc(quick):
     return gathered("maxloc", quick, jobs)
 
 
+def shade_of(mpi, ranks):
+    """The same in both pictures."""
+    return {2: blue, 4: sky, 8: green}[ranks] if mpi.startswith("Open MPI") else orange
+
+
 def draw_maxloc(plt, rows):
     figure, panels = plt.subplots(1, 2, figsize=(11, 4.4), sharey=True)
     for axes, op in zip(panels, ("sum", "maxloc")):
         here = [r for r in rows if r["op"] == op]
-        for shade, (mpi, p) in zip([sky, blue, green, red], dict.fromkeys((r["mpi"], int(r["ranks"])) for r in here)):
+        for mpi, p in dict.fromkeys((r["mpi"], int(r["ranks"])) for r in here):
+            shade = shade_of(mpi, p)
             mine = [r for r in here if r["mpi"] == mpi and int(r["ranks"]) == p]
             sizes = sorted({int(r["bytes"]) for r in mine})
             def best(size, which, column="min_us"):
@@ -66,9 +72,10 @@ def draw_maxloc(plt, rows):
 
 def draw_against_mpi(plt, rows):
     figure, panels = plt.subplots(1, 2, figsize=(7.6, 4.2), sharey=True)
-    lines = (("Open MPI", "2", blue, "Open MPI"), ("MPICH", "2", orange, "MPICH"),
-             ("Open MPI", "4", sky, "Open MPI, 4 ranks"), ("Open MPI", "8", green, "Open MPI, 8 ranks"))
-    for mpi, ranks, shade, label in lines:
+    lines = (("Open MPI", "2", "Open MPI"), ("MPICH", "2", "MPICH"), ("Open MPI", "4", "Open MPI, 4 ranks"),
+             ("Open MPI", "8", "Open MPI, 8 ranks"))
+    for mpi, ranks, label in lines:
+        shade = shade_of(mpi, int(ranks))
         axes = panels[0 if ranks == "2" else 1]
         for op, style in (("maxloc", "--"), ("sum", "-")):
             mine = [r for r in rows if r["mpi"].startswith(mpi) and r["op"] == op and r["ranks"] == ranks]
