@@ -18,6 +18,7 @@ import sys
 from common import compiled, kept, root, rows_of, write
 from figure.bandwidth import bandwidth, draw_bandwidth
 from figure.bounds import bounds, draw_bounds
+from figure.collectives import collectives, draw_collectives
 from figure.coursework import coursework, draw_coursework
 from figure.family import draw_family, family
 from figure.fastest import draw_fastest, fastest
@@ -60,7 +61,9 @@ figures = {
     "family": ("automatic against SimGrid's own, the rest of the family", "smpi", family, draw_family),
     "sparse": ("sparse_all_to_all by each way, NBX by hand, all_to_all_v", "smpi", sparse, draw_sparse),
     "maxloc": ("Cray X1 paper figs. 6 to 10 in kind: sum and MAXLOC against MPI", "mpi", maxloc, draw_maxloc),
-    "against_mpi": ("the README's graph, of what maxloc has measured", None, "maxloc", draw_against_mpi),
+    "collectives": ("the README's picture: what the tables of benchmarks/README.md say", None, collectives,
+                    draw_collectives),
+    "against_mpi": ("sum and MAXLOC over the length, of what maxloc has measured", None, "maxloc", draw_against_mpi),
 }
 
 

@@ -68,7 +68,7 @@ def draw_maxloc(plt, rows):
     return figure
 
 
-# The README's graph, of what maxloc has measured: two ranks with a core each, and more that share the two cores.
+# Of what maxloc has measured: two ranks with a core each, and more that share the two cores.
 
 def draw_against_mpi(plt, rows):
     figure, panels = plt.subplots(1, 2, figsize=(7.6, 4.2), sharey=True)

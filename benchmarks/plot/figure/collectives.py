@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSL-1.0
+"""The README's picture: what the tables of benchmarks/README.md say of two ranks, on three processors."""
+import re
+
+from common import blue, green, orange, root, sky
+
+names = ["all_reduce", "reduce", "broadcast", "all_gather", "gather", "scatter", "all_to_all", "reduce_scatter_block",
+         "scan", "exclusive_scan"]
+epyc, epyc5, xeon = "EPYC, near", "EPYC 5th gen.", "Xeon 5th gen."
+# The heading of a table's section, what a line before it says, and whose its columns of numbers are; None: of nobody
+tables = [("## Against Open MPI", "| against Open MPI", [(epyc, "Open MPI")]),
+          ("## Against MPICH", "| against MPICH", [(epyc, "MPICH"), None, (epyc, "MPICH")]),
+          ("## On other processors", "| p = 2 | Open MPI, near",
+           [(f"{epyc5}, near", "Open MPI"), (f"{epyc5}, far", "Open MPI"), (f"{epyc5}, near", "MPICH"),
+            (f"{epyc5}, far", "MPICH")]),
+          ("## On other processors", "| p = 2 | Open MPI | MPICH",
+           [(xeon, "Open MPI"), (xeon, "MPICH"), None, (xeon, "Open MPI"), (xeon, "MPICH")])]
+
+
+def name_in(cell):
+    return next((n for n in names if cell in (n, f"{n}, sum of doubles")), None)
+
+
+def collectives(quick):
+    page = (root / "benchmarks/README.md").read_text()
+    rows = []
+    for heading, first, columns in tables:
+        at = page.index(first, page.index(heading))
+        for line in page[at:page.index("\n\n", at)].split("\n")[2:]:
+            cells = [c.strip() for c in line.strip("| ").split(" |")]
+            name = name_in(cells[0])
+            for of, cell in zip(columns, cells[1:]):
+                if of is None:
+                    name = name_in(cell)
+                elif name and (found := re.fullmatch(r"([\d.]+) \(([\d.]+)\)", cell)):
+                    rows.append({"collective": name, "processor": of[0], "mpi": of[1], "mean": found[1],
+                                 "worst": found[2]})
+    return rows
+
+
+def draw_collectives(plt, rows):
+    figure, panels = plt.subplots(1, 2, figsize=(8.6, 4.4), sharey=True)
+    shades = dict(zip(dict.fromkeys(r["processor"] for r in rows), (blue, green, sky, orange)))
+    for axes, mpi in zip(panels, ("Open MPI", "MPICH")):
+        for i, (processor, shade) in enumerate(shades.items()):
+            mine = [r for r in rows if r["processor"] == processor and r["mpi"] == mpi]
+            at = [names.index(r["collective"]) + 0.18 * (i - 1.5) for r in mine]
+            means, worst = ([float(r[c]) for r in mine] for c in ("mean", "worst"))
+            axes.hlines(at, worst, means, color=shade, linewidth=1.5)
+            axes.plot(worst, at, "|", color=shade, markersize=7)
+            axes.plot(means, at, "o", color=shade, markersize=4.5, label=processor)
+        axes.axvline(1, color="grey", linewidth=1)
+        axes.set_xscale("log")
+        shown = [t for t in (0.8, 1, 1.5, 2, 3, 5, 10) if t < axes.get_xlim()[1]]
+        axes.set_xticks(shown, map("{:g}".format, shown))
+        axes.minorticks_off()
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_xlabel(f"times as fast as {mpi}", fontsize=9)
+    panels[0].set_yticks(range(len(names)), names)
+    panels[0].invert_yaxis()
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4, fontsize=8, frameon=False)
+    figure.suptitle("Two ranks on one host, 8 B to 8 MiB: the mean of all sizes (dot) and the worst size (bar)",
+                    fontsize=10)
+    return figure
