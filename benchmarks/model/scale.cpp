@@ -18,7 +18,7 @@
 // sends: most messages of a rank, both ways, counted in binomial trees, and bytes of the longest.
 // --memory: MiB of a communicator on one host, of all ranks together: shared, and their own with scratch; unused, after
 // all collectives of 8 B to 1 MiB by what `automatic` takes but all_to_all, and after all_to_all too.
-// --table: the rows of a million ranks in benchmarks/README.md.
+// --table: the rows of a million ranks in model/README.md.
 #include <malloc.h>
 
 #include <colligo/bootstrap/mpi_shared.hpp>

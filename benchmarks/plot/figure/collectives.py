@@ -9,6 +9,7 @@ names = ["all_reduce", "reduce", "broadcast", "all_gather", "gather", "scatter",
 epyc, epyc5, xeon = "EPYC, near", "EPYC 5th gen.", "Xeon 5th gen."
 # The heading of a table's section, what a line before it says, and whose its columns of numbers are; None: of nobody
 tables = [("## Against Open MPI", "| against Open MPI", [(epyc, "Open MPI")]),
+          ("## Against Open MPI", "| p = 2, against", [(epyc, "Open MPI"), None, (epyc, "Open MPI")]),
           ("## Against MPICH", "| against MPICH", [(epyc, "MPICH"), None, (epyc, "MPICH")]),
           ("## On other processors", "| p = 2 | Open MPI, near",
            [(f"{epyc5}, near", "Open MPI"), (f"{epyc5}, far", "Open MPI"), (f"{epyc5}, near", "MPICH"),
