@@ -22,7 +22,7 @@ ours = ["chained_halving", "circulant"]
 KiB, MiB = 1 << 10, 1 << 20
 
 reference = r"(?i:figures?|tables?|sections?|equation) \d+(?: right| left)?(?:(?:, | and | to )\d+(?: right| left)?)*"
-name_with_digits = r"`[^`]*`|T3E|Cray X1|ICCS 2004|SX-8|2\^k|\[\d+\]"
+name_with_digits = r"`[^`]*`|T3E|Cray X1|ICCS 2004|SX-8|2\^k|[Rr]ank 0\b|\[\d+\]"
 not_numbers = re.compile(rf"`[^`]*`|\]\([^)]*\)|{reference}|{name_with_digits}")
 
 

@@ -38,7 +38,7 @@ def draw_fastest(plt, rows):
     used = set()
     for axes, names, f, title in ((panels[0], papers, "1", "the papers' five, f = 1"),
                                   (panels[1], papers, "0.5", "the papers' five, f = 0.5"),
-                                  (panels[2], papers + ours, "1", "and the library's own additions, f = 1")):
+                                  (panels[2], papers + ours, "1", "with circulant and chained_halving, f = 1")):
         used |= map_of_winners(axes, [r for r in rows if r["mpi"] == f"priced, f = {f}"], names)
         ruled = [(p, s) for p in ranks for s in sizes if is_ruled(p, s)]
         axes.scatter([p for p, _ in ruled], [s for _, s in ruled], s=3, c="white", linewidths=0)

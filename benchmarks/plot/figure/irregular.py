@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """Traff et al., figures 4, 6; 5; 7, 9, 10."""
 from common import (
-    byte_axis, colour, dashes, gathered, infiniband, legend_below, line, powers, prices, rank_axis, shades,
-    size_text, time_axis)
+    blue, byte_axis, colour, dashes, gathered, green, infiniband, legend_below, line, orange, pink, powers, prices,
+    rank_axis, size_text, sky, time_axis)
 
 
 six = ["regular", "broadcast", "spike", "half_full", "linearly_decreasing", "geometric_curve"]
@@ -27,7 +27,7 @@ def draw_gatherv(axes, rows, x):
         style = {"linear_ring": dict(color=colour["linear_ring"], linewidth=2),
                  "automatic": dict(color="black", linestyle="--")}
         line(axes, [r for r in rows if r["algorithm"] == name], x, label,
-             **style.get(name, dict(color=shades[i % 5 - 1], linestyle=dashes[i % 4])))
+             **style.get(name, dict(color=[pink, sky, blue, green, orange][i % 5], linestyle=dashes[i % 4])))
     time_axis(axes)
     axes.grid(alpha=0.3)
 

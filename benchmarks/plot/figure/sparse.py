@@ -48,14 +48,15 @@ def draw_sparse(plt, rows):
                       marker="o", markersize=4, linestyle="" if way != "automatic" else ":",
                       label={"messages": "barrier, messages between ranks that know", "nbx": "NBX by hand",
                              "all_to_all_v": "MPI_Alltoall, MPI_Alltoallv"}.get(way, way))
-        axes.set_xticks(range(len(cases)), [f"{p}: {k} x {size} B" + (f" to {few}" if few else "")
-                                            for p, few, size, k in sorted(cases)], rotation=90, fontsize=8)
+        axes.set_xticks(range(len(cases)), [f"{k} of {size} B" + (f"\nto the last {few}" if few else "")
+                                            for _, few, size, k in sorted(cases)], fontsize=7.5)
         axes.set_yscale("log", base=2)
         axes.set_yticks([0.5, 1, 2, 4, 8, 16], ["0.5", "1", "2", "4", "8", "16"])
         axes.grid(alpha=0.3)
         axes.set_title(title, fontsize=10)
     panels[0].set_ylabel("time, simulated, over that of messages\nbetween ranks that know, behind a barrier")
     legend_below(figure, panels[0], 4)
-    figure.suptitle("Ranks that do not know who sends to them: messages to others by chance, in SimGrid's SMPI",
+    ranks = ", ".join(sorted({r["ranks"] for r in rows}, key=int))
+    figure.suptitle(f"{ranks} ranks that do not know who sends to them: messages by chance, in SimGrid's SMPI",
                     fontsize=11)
     return figure
