@@ -23,8 +23,8 @@ std::map<std::string, line> lines_of_page() {
   std::map<std::string, line> found;
   std::ifstream page(COLLIGO_TEST_GUIDE "/calls.md");
   std::string text;
-  while (std::getline(page, text) && text != "| tag | collectives | order | knobs and defaults |") {}
-  std::regex const row(R"(\| `(\w+)` \| (.*) \| (.*) \| (.*)\|)");
+  while (std::getline(page, text) && text != "| tag | collectives | order | knobs and defaults | good for |") {}
+  std::regex const row(R"(\| `(\w+)` \| ([^|]*) \| ([^|]*) \| ([^|]*)\| [^|]+ \|)");
   for (std::smatch cells; std::getline(page, text) && !text.empty();)
     if (std::regex_match(text, cells, row)) found[cells[1]] = {cells[2], cells[3], cells[4]};
   return found;
