@@ -48,8 +48,11 @@ def draw_sparse(plt, rows):
                       marker="o", markersize=4, linestyle="" if way != "automatic" else ":",
                       label={"messages": "barrier, messages between ranks that know", "nbx": "NBX by hand",
                              "all_to_all_v": "MPI_Alltoall, MPI_Alltoallv"}.get(way, way))
-        axes.set_xticks(range(len(cases)), [f"{k} of {size} B" + (f"\nto the last {few}" if few else "")
-                                            for _, few, size, k in sorted(cases)], fontsize=7.5)
+        several = len({p for p, *_ in cases}) > 1
+        axes.set_xticks(range(len(cases)),
+                        [(f"{p} ranks: " if several else "") + f"{k} of {size} B" +
+                         (f"{' ' if several else chr(10)}to the last {few}" if few else "")
+                         for p, few, size, k in sorted(cases)], fontsize=7.5, rotation=90 if several else 0)
         axes.set_yscale("log", base=2)
         axes.set_yticks([0.5, 1, 2, 4, 8, 16], ["0.5", "1", "2", "4", "8", "16"])
         axes.grid(alpha=0.3)
