@@ -66,18 +66,26 @@ def read():
 
 
 def drawn(lines, includes):
-    """Boxes as high as they have lines would hide the small ones: the numbers are written, the arrows counted."""
+    """Boxes as high as they have lines would hide the small ones: the numbers are written, the arrows counted.
+    What a folder includes by others too is faint."""
     width, height, gap = 760, 44, 26
     at, parts = {}, []
     for y, row in enumerate(rows):
         for x, room in enumerate(row):
             at[room] = (width * (x + 1) // (len(row) + 1), 10 + y * (height + gap))
+    below = {room: set() for room in at}   # what a folder includes, itself or by others
+    for user in sorted(at, key=lambda room: level[room]):
+        for one, used in includes:
+            if one == user:
+                below[user] |= {used} | below[used]
     for (user, used), count in sorted(includes.items()):
+        by_others = any(one == user and used in below[other] for one, other in includes)
         (x1, y1), (x2, y2) = at[user], at[used]
         side = 105 + 14 * (level[user] - level[used]) if x1 == x2 and level[user] - level[used] > 1 else 0
         middle = (y1 + y2 + height) / 2
         parts.append(f'<path d="M{x1} {y1}Q{(x1 + x2) / 2 + 2 * side} {middle} {x2} {y2 + height}" fill="none" '
-                     f'stroke="#0072b2" stroke-opacity=".55" stroke-width="{min(6, 1 + count / 8):.1f}">'
+                     f'stroke="#0072b2" stroke-opacity="{".1" if by_others else ".8"}" '
+                     f'stroke-width="{min(6, 1 + count / 8):.1f}">'
                      f"<title>{user} includes {used} {count} times</title></path>")
     for room, (x, y) in at.items():
         parts.append(f'<rect x="{x - 95}" y="{y}" width="190" height="{height}" rx="6" fill="#fff" stroke="#222"/>'
