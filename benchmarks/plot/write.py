@@ -6,7 +6,8 @@
     benchmarks/plot/write.py --check    # nothing is written; fails if README.md is not what would be
 
 A number in text.md that stands in no {{ }} is refused, but in code, links, names and references to figures, tables and
-sections. What the papers say is in published.csv, what platforms and figures assume in assumed.csv.
+sections. What the papers say is in published.csv, what platforms and figures assume in assumed.csv. Nothing is written
+where the README's picture, collectives.csv, is of other tables than those of benchmarks/README.md.
 """
 import collections
 import csv
@@ -15,6 +16,8 @@ import math
 import pathlib
 import re
 import sys
+
+from figure.collectives import collectives
 
 here = pathlib.Path(__file__).resolve().parent.parent / "gallery"
 papers = ["binary_tree", "recursive_doubling", "halving_doubling", "binary_blocks", "ring"]
@@ -157,6 +160,8 @@ def main():
         except ValueError:
             continue
         sys.exit(f"write: a number that no file gives is not refused: {stray}")
+    if rows("collectives") != collectives(False):
+        sys.exit("write: collectives.csv is of other tables than benchmarks/README.md: figures.py collectives --again")
     text = "<!-- Written by plot/write.py from text.md. -->\n" + worked_out((here / "text.md").read_text())
     page = here / "README.md"
     if "--check" not in sys.argv:
