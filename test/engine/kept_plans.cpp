@@ -197,6 +197,7 @@ TEST_CASE("elements are aligned where they are combined, also in a call that com
           for (int i = 0; i < 4; ++i) {
             byte_calls(comm).all_reduce(in, out, n, element, by);
             again.start(), again.wait();
+            byte_calls(comm).reduce_scatter_block(in_place_bytes, in, 1, element);   // from memory of its own
           }
         }
     });

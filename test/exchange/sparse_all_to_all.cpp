@@ -92,7 +92,7 @@ class letters_in_parts final : public detail::letters {
   void refuse(std::string const& why) override { whole_->refuse(why); }
   bool take(detail::arrivals& in) override { return whole_->take(in); }
   bool are_sent() override { return whole_->are_sent(); }
-  void abandon() noexcept override { whole_->abandon(); }
+  bool abandon() noexcept override { return whole_->abandon(); }
 
  private:
   detail::owner<detail::letters> whole_;

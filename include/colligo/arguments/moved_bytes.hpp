@@ -3,12 +3,13 @@
 /// Vectors in bytes that do not lie in memory as the engine reads and writes them: copied before a call, and after it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "../core/copy.hpp"
+#include "../engine/scratch.hpp"
 #include "displacements.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -24,9 +25,8 @@ namespace detail {
 /// Copies that belong to a call, and the memory that they need.
 class moved_bytes final : public owned_by_request {
  public:
-  std::byte* make_room(std::size_t bytes) {
-    return memory_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(bytes)).get();
-  }
+  /// Aligned for any element.
+  std::byte* make_room(std::size_t bytes) { return memory_.emplace_back().of_size(std::max<std::size_t>(bytes, 1)); }
   void before(std::byte const* from, std::size_t bytes, std::byte* to) { add(before_, from, bytes, to); }
   void after(std::byte const* from, std::size_t bytes, std::byte* to) { add(after_, from, bytes, to); }
 
@@ -46,7 +46,7 @@ class moved_bytes final : public owned_by_request {
     for (stretch const& stretch : all) copy_bytes(stretch.from, stretch.bytes, stretch.to);
   }
 
-  std::vector<std::unique_ptr<std::byte[]>> memory_;
+  std::vector<buffer> memory_;
   std::vector<stretch> before_, after_;
 };
 

@@ -113,6 +113,8 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
   }
 
  private:
+  void leave_what_is_sent() noexcept override { static_cast<void>(*new auto(std::move(out_))); }
+
   // Of a pair of hosts, the rank of the first one: hosts' pairs take turns, and so do a host's ranks.
   int leader(int host, int other) const {
     int const any = hosts_.lowest(host);

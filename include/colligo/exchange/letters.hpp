@@ -40,6 +40,8 @@ class arrivals {
   void fail(std::exception_ptr error) {
     if (!failure_) failure_ = std::move(error);
   }
+  /// What has been joined or packed to be sent may be read at any time: it is never freed.
+  virtual void leave_what_is_sent() noexcept {}
   std::exception_ptr const& failure() const { return failure_; }
   int refuses() const { return refuses_; }   ///< a rank; -1: none
   std::string const& reason() const { return reason_; }
@@ -72,8 +74,9 @@ class letters {
   virtual bool take(arrivals& in) = 0;
   /// All have been sent. Does not wait.
   virtual bool are_sent() = 0;
-  /// The call has failed on this rank: takes back what has not been sent, or waits for it.
-  virtual void abandon() noexcept = 0;
+  /// The call has failed on this rank: takes back what has not been sent, or waits for it. False if the transport may
+  /// still read it, at any time.
+  virtual bool abandon() noexcept = 0;
 };
 
 }  // namespace colligo

@@ -89,7 +89,7 @@ class mpi_letters final : public letters {
     return true;
   }
   // As mpi_messages::leave(): their receivers take them, or drop them when they see that the call is abandoned.
-  void abandon() noexcept override {
+  bool abandon() noexcept override {
     bool const is_out_of_patience = state_.on_wait && state_.on_wait->is_abandoned(number_);
     std::int64_t const end = now_in_ns() + 200 * ns_per_ms;
     bool is_left = false;
@@ -106,6 +106,7 @@ class mpi_letters final : public letters {
       }
     }
     if (is_left) static_cast<void>(*new std::vector<std::vector<char>>(std::move(encoded_)));
+    return !is_left;
   }
 
  private:

@@ -57,9 +57,10 @@ class thread_letters final : public letters {
       if (!state_.ranks.is_taken(state_.rank(), posted_[sent_], false)) return false;
     return true;
   }
-  void abandon() noexcept override {
+  bool abandon() noexcept override {
     for (letter const& one : posted_) state_.ranks.withdraw(state_.rank(), one);
     posted_.clear();
+    return true;
   }
 
  private:

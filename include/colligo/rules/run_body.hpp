@@ -108,7 +108,8 @@ inline refusal why_not(communicator_state& state, call const& call, choice const
     if (state.has_vendor(call)) return {};
     if (call.of->by_index)
       return {" is the MPI library's own collective, which does not know the index of the elements that it combines"};
-    return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes"};
+    return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes "
+            "and need no alignment above 16"};
   }
   if (by.over == transport::shared_memory)
     if (std::string const why = state.why_no_memory(*call.of); !why.empty())
@@ -217,8 +218,8 @@ COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice 
     owned_running made(new running(state, asked, by, std::move(owned), persistent));
     if (persistent) ++state.calls;   // a call, although nothing is sent: a rank that refuses it counts one too
     return made;
-  } catch (std::bad_alloc const& e) {
-    state.refuse(e.what());
+  } catch (...) {
+    state.refuse(handled_reason());
     throw;
   }
 }

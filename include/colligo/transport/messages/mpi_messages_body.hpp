@@ -80,9 +80,9 @@ COLLIGO_BODY bool mpi_messages::finish(bool waits) {
 
 template <class F>
 void mpi_messages::finish_as_they_come(F arrived) {
-  bool const waits = !state_.must_poll();
   auto const n = static_cast<int>(memory_.requests.size());
   for (;;) {
+    bool const waits = !state_.must_poll();   // a functor may have started a request
     int which = MPI_UNDEFINED, there = 1;
     MPI_Status status;
     int const code = waits ? MPI_Waitany(n, memory_.requests.data(), &which, &status)

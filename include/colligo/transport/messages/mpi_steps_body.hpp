@@ -25,7 +25,7 @@ COLLIGO_BODY void mpi_steps::exchange(range out, range in, pair_of peers, pair_k
   if (peers.from == nobody) in = {};
   if (out.empty() && in.empty()) return;
   std::size_t const size = element_size(), out_bytes = out.size() * size, in_bytes = in.size() * size;
-  if (!is_plain_ || data_->has_failed() || (out_bytes | in_bytes) > longest_segment) {
+  if (!is_plain_ || state_.requests().busy() || data_->has_failed() || (out_bytes | in_bytes) > longest_segment) {
     operand const received = kind.folds ? operand(fold{peers.from, in, kind.with}) : operand(recv{peers.from, in});
     return list(std::array{operand(send{peers.to, out, kind.sent}), received}, list_kind::plain);
   }

@@ -287,7 +287,8 @@ COLLIGO_BODY owner<moving_step> vendor_request(mpi_state& state, call const& cal
 }
 
 COLLIGO_BODY bool mpi_state::has_vendor(call const& call) const {
-  return mpi::element_of(call).vendor != nullptr && call.of->by_index == nullptr;
+  bool const is_aligned = !combines(call.what) || call.of->alignment <= alignof(std::max_align_t);   // MPI's operands
+  return mpi::element_of(call).vendor != nullptr && call.of->by_index == nullptr && is_aligned;
 }
 COLLIGO_BODY void mpi_state::run_vendor(call const& call, bool blocking) {
   mpi::element_of(call).vendor->run(*this, call, blocking);
