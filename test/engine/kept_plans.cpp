@@ -177,7 +177,7 @@ TEST_CASE("counts are others in one vector than in two, though a rank has the sa
 TEST_CASE("elements are aligned where they are combined, also in a call that comes again") {
   static std::atomic<int> combined, wrong;
   combined = wrong = 0;
-  for (std::size_t const alignment : {16, 32, 64}) {
+  for (std::size_t const alignment : {16u, 32u, 64u}) {
     registered_element const element(byte_element{
         .size = alignment, .alignment = alignment,
         .combine =

@@ -31,6 +31,7 @@
 #include <ranges>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace colligo;
@@ -427,7 +428,7 @@ TEST_CASE("Boost's arrays, and Eigen's matrices and blocks") {
     boost::multi_array<int, 3> cube(boost::extents[3][4][extent(1, 6)], boost::fortran_storage_order());
     for (int i = 0; i < 60; ++i) cube.data()[i] = i;
     std::vector<int> all(60), face(12);
-    all_reduce(comm, cube, all, std::plus<>{});
+    all_reduce(comm, std::as_const(cube), all, std::plus<>{});
     auto next = all.begin();
     for (int x = 0; x < 3; ++x)
       for (int y = 0; y < 4; ++y)

@@ -53,20 +53,20 @@ struct asked_dot {
 struct asked_norm2 {
   template <class Comm, numbers R>
   auto operator()(Comm const&, R const& range) const {
-    return norm_of_range<std::ranges::range_value_t<R>>(view_of(range));
+    return norm_of_range<std::ranges::range_value_t<R>>(as_span(range));
   }
 };
 struct asked_mean_and_variance {
   template <class Comm, numbers R>
   auto operator()(Comm const&, R const& range) const {
-    return moments_of_range<std::ranges::range_value_t<R>>{view_of(range)};
+    return moments_of_range<std::ranges::range_value_t<R>>{as_span(range)};
   }
 };
 template <class Better>
 struct asked_best {
   template <class Comm, ordered_over<Comm> R>
   auto operator()(Comm const&, R const& range) const {
-    return best_of_range<std::ranges::range_value_t<R>, Better>{view_of(range)};
+    return best_of_range<std::ranges::range_value_t<R>, Better>{as_span(range)};
   }
 };
 using asked_minimum_of = asked_best<minloc>;
@@ -74,7 +74,7 @@ using asked_maximum_of = asked_best<maxloc>;
 struct asked_extremes {
   template <class Comm, ordered_over<Comm> R>
   auto operator()(Comm const&, R const& range) const {
-    return extremes_of_range<std::ranges::range_value_t<R>>(view_of(range));
+    return extremes_of_range<std::ranges::range_value_t<R>>(as_span(range));
   }
 };
 struct asked_sums {
@@ -91,7 +91,7 @@ struct asked_top {
             class Projection = std::identity>
   auto operator()(Comm const& comm, R const& range, K k, Compare compare = {}, Projection projection = {}) const {
     call_arguments<collective::all_reduce, Comm>(comm).require_count(k, "top");
-    auto const all = view_of(range);
+    auto const all = as_span(range);
     auto most = static_cast<std::size_t>(k);
     if (most > worth_counting)
       most = std::min(most, static_cast<std::size_t>(call_arguments<collective::all_reduce, Comm>(comm).make_calls(
@@ -106,7 +106,7 @@ struct asked_accumulate {
   template <class Comm, listed_over<Comm> R, class Op>
     requires functor_on_elements<Op, R>
   auto operator()(Comm const& comm, R const& range, Op&& op) const {
-    auto const all = view_of(range);
+    auto const all = as_span(range);
     auto const [first, n] = call_arguments<collective::all_reduce, Comm>(comm).make_calls(
         3, [&] { return places_of(comm, std::ssize(all)); });   // the answer's is the third
     return intervals_of_lists<std::ranges::range_value_t<R>, Op>(all, first, n, std::forward<Op>(op));

@@ -41,7 +41,7 @@ template <class R>
 concept summable = numbers<R> || whole_numbers<R>;
 
 template <class R>
-std::span<std::ranges::range_value_t<R> const> view_of(R const& range) { return range; }
+std::span<std::ranges::range_value_t<R> const> as_span(R const& range) { return range; }
 
 /// Sums of T and of products of two, before and after rounding. Sums of integers are right modulo 2^64.
 template <class T>
@@ -142,7 +142,7 @@ struct moments_of_range {
 /// Sums of products of two ranges of equal length.
 template <class Comm, class A, class B>
 auto products_over(Comm const& comm, A const& a, B const& b) {
-  sum_of_products<std::ranges::range_value_t<A>> const products{view_of(a), view_of(b)};
+  sum_of_products<std::ranges::range_value_t<A>> const products{as_span(a), as_span(b)};
   call_arguments<collective::all_reduce, Comm>(comm).require_size(products.b.size(), products.a.size(),
                                                                   "the second range", "dot");
   return products;
@@ -163,7 +163,7 @@ concept summands = summable<T> || are_factors<T>;
 template <class Comm, class Summands>
 auto summary_over(Comm const& comm, Summands const& given) {
   if constexpr (are_factors<Summands>) return products_over(comm, given.a, given.b);
-  else return sum_of_range<std::ranges::range_value_t<Summands>>{view_of(given)};
+  else return sum_of_range<std::ranges::range_value_t<Summands>>{as_span(given)};
 }
 
 /// Several summaries at once.
