@@ -182,11 +182,12 @@ template <collective C, class Over, class... Arguments>
 concept accepted_with_views = accepts_packed<call_over<C, std::remove_cvref_t<Over>>, std::remove_cvref_t<Over>,
                                              std::index_sequence_for<Arguments...>, Arguments...>;
 
-/// A temporary that owns its elements, which are destroyed with it.
+/// A temporary that owns its elements, which are destroyed with it: of Boost's arrays those that can be made of nothing.
 template <class R>
 concept temporary_owner = !std::is_reference_v<R> && !is_view_in_place<R> &&
                           ((range_apart<R> && !std::ranges::view<R>) ||
                            (view_apart<R> && (requires { typename R::allocator_type; } ||
+                                              (like_multi_array<R> && std::default_initializable<R>) ||
                                               requires(R& x) { x.conservativeResize(1, 1); })));
 
 /// The first and the last of a view's elements in memory.

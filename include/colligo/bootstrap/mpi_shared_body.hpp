@@ -364,7 +364,7 @@ COLLIGO_BODY bool mpi_shared::read(void* self, int from, std::byte* into, std::b
 COLLIGO_BODY void mpi_shared::wait(void* self) {
   auto& me = *static_cast<mpi_shared*>(self);
   sched_yield();
-  if (requests_of_rank& all = mpi_state::all_requests(); all.busy()) all.progress();   // which the functor has started
+  mpi_state::all_requests().progress_if_free();
   if (me.host_->spins() || ++me.waits_ % 64 == 0) let_mpi_progress(me.comm_, me.neighbours_[me.me_].rank);
 }
 

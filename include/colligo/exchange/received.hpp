@@ -88,7 +88,7 @@ using element_of_messages =
 template <class R, class Pair = std::ranges::range_reference_t<R>>
 inline constexpr bool makes_messages =
     !std::is_reference_v<Pair> && !std::is_reference_v<std::tuple_element_t<1, std::remove_cvref_t<Pair>>> &&
-    contiguous<message_of<Pair>> && !std::ranges::borrowed_range<message_of<Pair>>;
+    !message_elements<message_of<Pair>>::template lasts<message_of<Pair>>;
 
 /// A rank's messages, joined by target, and those that arrive.
 template <class T>
@@ -98,10 +98,12 @@ class exchange_of final : public arrivals {
 
   template <addressed_messages Out>
   void take(Out const& out) {
-    for (auto const& [to, values] : out)
-      if constexpr (makes_messages<Out const&>)
-        add_message(to, packed_.emplace_back(std::ranges::begin(values), std::ranges::end(values)));
-      else add_message(to, message_elements<std::remove_cvref_t<decltype(values)>>::side_by_side(values, packed_));
+    for (auto const& [to, values] : out) {
+      std::span<T const> const all =
+          message_elements<std::remove_cvref_t<decltype(values)>>::side_by_side(values, packed_);
+      if constexpr (makes_messages<Out const&>) add_message(to, packed_.emplace_back(all.begin(), all.end()));
+      else add_message(to, all);
+    }
     join();
   }
   template <class Targets, class Counts, class In>

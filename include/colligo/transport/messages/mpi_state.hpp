@@ -57,7 +57,7 @@ class mpi_state final : public communicator_state {
   void wait_between_polls() {
     sched_yield();
     left_calls::drop_messages();
-    if (requests().busy()) requests().progress();   // which the functor has started
+    requests().progress_if_free();
     if (on_wait) on_wait->waits();
   }
 

@@ -63,6 +63,10 @@ class vendor_call : public moving_step {
   void call_gathering();
   void call_all_to_all();
   void rethrow();
+  /// Open MPI 4.1's MPI_Ialltoallv is wrong in place.
+  bool copies_input() const {
+    return how_ != manner::blocking && call_.what == collective::all_to_all_v && call_.in.data == call_.out.data;
+  }
 
   mpi_state& state_;
   call const& call_;
@@ -72,7 +76,7 @@ class vendor_call : public moving_step {
   bool made_type_ = false, made_op_ = false;
   int_blocks ints_, out_ints_;   ///< out_ints_: of the second vector of an all_to_all_v
   small_vector<MPI_Request> requests_;
-  small_vector<std::byte> input_;   ///< instead of MPI_IN_PLACE, which Open MPI 4.1's MPI_Ialltoallv gets wrong
+  small_vector<std::byte> input_;
   std::exception_ptr thrown_;    ///< by the functor
 };
 
@@ -229,7 +233,7 @@ void vendor_call::in_segments(Run run) const {
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::call_all_to_all() {
   bool const is_in_place = call_.in.data == call_.out.data;
-  void const* const in = !input_.empty() ? input_.data() : is_in_place ? MPI_IN_PLACE : call_.in.data;
+  void const* const in = copies_input() ? input_.data() : is_in_place ? MPI_IN_PLACE : call_.in.data;
   if (call_.what == collective::all_to_all) {
     int const n = count_of(call_.vector[0].size());
     return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, call_.out.data, n, type_, state_.wire().comm());
@@ -256,7 +260,7 @@ COLLIGO_BODY void vendor_call::run() {
 
 COLLIGO_BODY void vendor_call::begin(std::span<operand const>, list_kind) {
   thrown_ = nullptr;
-  if (call_.what == collective::all_to_all_v && call_.in.data == call_.out.data) {
+  if (copies_input()) {
     input_.resize(call_.of->bytes(call_.in.covers.size()));
     copy_bytes(call_.in.data, input_.size(), input_.data());
   }
