@@ -27,7 +27,7 @@ from figure.irregular import (
 from figure.irregular_idle import draw_irregular_idle, irregular_idle
 from figure.irregular_many import draw_irregular_many, irregular_many
 from figure.irregular_nodes import draw_irregular_nodes, irregular_nodes
-from figure.maxloc import draw_against_mpi, draw_maxloc, maxloc
+from figure.maxloc import draw_maxloc, maxloc
 from figure.reduce_fastest import draw_reduce_fastest, reduce_fastest
 from figure.reduce_simulated import draw_reduce_simulated, reduce_simulated
 from figure.round_trips import draw_round_trips, round_trips
@@ -63,7 +63,6 @@ figures = {
     "maxloc": ("Cray X1 paper figs. 6 to 10 in kind: sum and MAXLOC against MPI", "mpi", maxloc, draw_maxloc),
     "collectives": ("the README's picture: what the tables of benchmarks/README.md say", None, collectives,
                     draw_collectives),
-    "against_mpi": ("sum and MAXLOC over the length, of what maxloc has measured", None, "maxloc", draw_against_mpi),
 }
 
 

@@ -66,35 +66,3 @@ def draw_maxloc(plt, rows):
     figure.suptitle("Real runs on two cores of an AMD EPYC: fastest of 7 samples, shaded to medians "
                     "(above 1: faster than MPI)", fontsize=11)
     return figure
-
-
-# Of what maxloc has measured: two ranks with a core each, and more that share the two cores.
-
-def draw_against_mpi(plt, rows):
-    figure, panels = plt.subplots(1, 2, figsize=(7.6, 4.2), sharey=True)
-    lines = (("Open MPI", "2", "Open MPI"), ("MPICH", "2", "MPICH"), ("Open MPI", "4", "Open MPI, 4 ranks"),
-             ("Open MPI", "8", "Open MPI, 8 ranks"))
-    for mpi, ranks, label in lines:
-        shade = shade_of(mpi, int(ranks))
-        axes = panels[0 if ranks == "2" else 1]
-        for op, style in (("maxloc", "--"), ("sum", "-")):
-            mine = [r for r in rows if r["mpi"].startswith(mpi) and r["op"] == op and r["ranks"] == ranks]
-            took = {(r["algorithm"], int(r["bytes"])): float(r["min_us"]) for r in mine}
-            sizes = sorted({size for _, size in took})
-            if not sizes:   # one of the two has not been measured
-                continue
-            axes.plot(sizes, [took["mpi", s] / took["automatic", s] for s in sizes], style, marker="o", markersize=3,
-                      color=shade, label=f"{label}, {op.upper() if op == 'maxloc' else 'sum of doubles'}")
-    for axes, title in zip(panels, ("2 ranks, a core each", "4 and 8 ranks on the same two cores")):
-        byte_axis(axes, [r["bytes"] for r in rows])
-        axes.axhline(1, color="grey", linewidth=1)
-        axes.set_yscale("log")
-        axes.set_yticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])
-        axes.minorticks_off()
-        axes.grid(alpha=0.3)
-        axes.set_xlabel("vector, bytes")
-        axes.set_title(title, fontsize=9)
-        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncol=1, frameon=False)
-    panels[0].set_ylabel("times as fast as MPI's own")
-    figure.suptitle("all_reduce on one host, two cores of an AMD EPYC", fontsize=9)
-    return figure
