@@ -36,7 +36,7 @@ from figure.sparse import draw_sparse, sparse
 from figure.trace import draw_trace, trace
 from figure.trees import draw_trees, trees
 
-# name: what it is, what it needs, how it is gathered (or the figure whose rows it draws), how it is drawn
+# name: what it is, what it needs, how it is gathered, how it is drawn
 figures = {
     "fastest": ("Cray X1 paper fig. 4, ICCS fig. 3: fastest protocol by p and size", None, fastest, draw_fastest),
     "reduce_fastest": ("Cray X1 paper figs. 8 right, 10: reduce", None, reduce_fastest, draw_reduce_fastest),
@@ -89,15 +89,11 @@ def main():
     import matplotlib.pyplot as plt
     for name in names:
         _, needs, gather, draw = figures[name]
-        of_other = isinstance(gather, str)
-        table = asked.out / f"{gather if of_other else name}.csv"
-        if of_other and not table.exists():
-            print(f"{name}: skipped, {gather} has not been measured")
-            continue
+        table = asked.out / f"{name}.csv"
         parts = kept(name, asked.quick)
         if asked.again or asked.quick:
             shutil.rmtree(parts, ignore_errors=True)
-        if not of_other and (asked.again or parts.exists() or not table.exists()):
+        if asked.again or parts.exists() or not table.exists():
             if asked.quick and needs == "smpi" and compiled("compare_smpi", True) is None:
                 print(f"{name}: skipped, compare_smpi has not been built")
                 continue
