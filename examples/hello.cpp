@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
-// The sum over all ranks: of one number, and of vectors element by element.
+// The sum over all ranks: of one number, and of vectors element by element. Over a plain MPI_Comm: without Boost compile
+// it with -DCOLLIGO_WITHOUT_BOOST_MPI.
 //
 //   mpirun -n 4 hello
-#include <boost/mpi/communicator.hpp>
-#include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>
 
 #include <functional>
 #include <iostream>
+#include <mpi.h>
 #include <vector>
 
-int main() {
-  boost::mpi::environment const mpi;
-  boost::mpi::communicator const world;
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  colligo::mpi_communicator const world(MPI_COMM_WORLD);   // does not own it
   int const me = world.rank();
 
-  // Qualified, as every call of this library should be: Boost.MPI has an all_reduce of its own, which the compiler
-  // would consider too.
+  // Qualified, as every call of this library should be: with a boost::mpi::communicator the compiler would find
+  // Boost.MPI's all_reduce too.
   int const sum = colligo::all_reduce(world, me, std::plus<>{});
 
   std::vector<double> const mine{1.0, 0.5 * me, 1.0 * me * me};
@@ -26,4 +26,6 @@ int main() {
   if (me == 0)
     std::cout << world.size() << " ranks: their sum " << sum << ", the vectors' " << sums[0] << ' ' << sums[1] << ' '
               << sums[2] << '\n';
+  MPI_Finalize();
+  return 0;
 }
