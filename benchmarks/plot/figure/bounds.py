@@ -10,6 +10,7 @@ frontier = ["chained_halving", "sorted_halving", "grouped_doubling", "pipelined_
             "knomial_tree"]
 bounded = [("all_reduce", "1"), ("all_reduce", "0"), ("reduce", "1"), ("broadcast", "1"), ("reduce_scatter", "0"),
            ("all_gatherv from one rank", "1"), ("scan", "1")]
+drawn = [("all_reduce", "0"), ("broadcast", "1"), ("all_gatherv from one rank", "1"), ("scan", "1")]
 
 
 def bounds(quick):
@@ -31,9 +32,9 @@ def draw_bounds(plt, rows):
     from matplotlib.colors import LogNorm
 
     most = max(float(r["over_bound"]) for r in rows)
-    figure, panels = plt.subplots(2, len(bounded) + 1, figsize=(2.2 * len(bounded) + 1, 5.6),
-                                  gridspec_kw={"width_ratios": [9] * len(bounded) + [1]})
-    for column, key in enumerate(bounded):
+    figure, panels = plt.subplots(2, len(drawn) + 1, figsize=(2.4 * len(drawn) + 1, 6),
+                                  gridspec_kw={"width_ratios": [9] * len(drawn) + [1]})
+    for column, key in enumerate(drawn):
         for axes, label in zip(panels[:, column], ("without", "with")):
             here = [r for r in rows if (r["collective"], r["commutes"]) == key and r["frontier"] == label]
             ranks = sorted({int(r["ranks"]) for r in here})
@@ -47,12 +48,12 @@ def draw_bounds(plt, rows):
                     row[i] = row[i - 1] if math.isnan(row[i]) else row[i]
             image = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis_r", norm=LogNorm(1, most))
             if any(math.isnan(v) for row in grid for v in row):
-                axes.text(0.03, 0.97, "fewer\nelements\nthan p", transform=axes.transAxes, fontsize=6, va="top")
+                axes.text(0.03, 0.97, "fewer\nelements\nthan p", transform=axes.transAxes, fontsize=8, va="top")
             mean = math.exp(sum(math.log(float(r["over_bound"])) for r in here) / len(here))
             name = key[0] + ("" if key[1] == "1" else ", order kept")
-            axes.set_title(f"{name}\n{label}: mean {mean:.2f}", fontsize=8)
-            axes.set_yticks(range(0, len(ranks), 4), ranks[::4], fontsize=7)
-            axes.set_xticks(range(0, len(exponents), 6), [size_text(1 << e) for e in exponents[::6]], fontsize=7)
+            axes.set_title(f"{name}\n{label}: mean {mean:.2f}", fontsize=9)
+            axes.set_yticks(range(0, len(ranks), 4), ranks[::4], fontsize=9)
+            axes.set_xticks(range(0, len(exponents), 6), [size_text(1 << e) for e in exponents[::6]], fontsize=9)
     for row in panels:
         row[0].set_ylabel("p, ranks")
         bar = figure.colorbar(image, cax=row[-1], label="best / lower bound")
@@ -60,7 +61,7 @@ def draw_bounds(plt, rows):
         bar.set_ticks(at, labels=[f"{v:.3g}" for v in at])
         bar.minorticks_off()
     for axes in panels[1][:-1]:
-        axes.set_xlabel("bytes", fontsize=8)
-    figure.suptitle("By recorded price: 1 us, 10 GB/s, 10 GB/s of combining; without and with " + ", ".join(frontier),
+        axes.set_xlabel("bytes", fontsize=9)
+    figure.suptitle("By recorded price: 1 us, 10 GB/s, 10 GB/s of combining; without and with\n" + ", ".join(frontier),
                     fontsize=9)
     return figure

@@ -43,9 +43,10 @@ def draw_sparse(plt, rows):
             if r["placement"] == where:
                 cases.setdefault((int(r["ranks"]), int(r["receivers"]), int(r["bytes"]), int(r["messages"])), {})[
                     r["algorithm"]] = us(r)
-        for way, paint in shade.items():
-            axes.plot(range(len(cases)), [cases[c][way] / cases[c]["messages"] for c in sorted(cases)], color=paint,
-                      marker="o", markersize=4, linestyle="" if way != "automatic" else ":",
+        for i, (way, paint) in enumerate(shade.items()):   # side by side, so that none hides another
+            axes.plot([at + 0.07 * (i - 3.5) for at in range(len(cases))],
+                      [cases[c][way] / cases[c]["messages"] for c in sorted(cases)], color=paint, marker="o",
+                      markersize=4, linestyle="" if way != "automatic" else ":",
                       label={"messages": "barrier, messages between ranks that know", "nbx": "NBX by hand",
                              "all_to_all_v": "MPI_Alltoall, MPI_Alltoallv"}.get(way, way))
         several = len({p for p, *_ in cases}) > 1
