@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The sum over all ranks: of one number, and of vectors element by element. Over a plain MPI_Comm: without Boost compile
-// it with -DCOLLIGO_WITHOUT_BOOST_MPI.
+// The sum over all ranks: of one number, and of vectors element by element. Over a plain MPI_Comm; to compile without
+// Boost: -DCOLLIGO_WITHOUT_BOOST_MPI.
 //
 //   mpirun -n 4 hello
 #include <colligo/all_reduce.hpp>
