@@ -40,8 +40,9 @@ def draw_fastest(plt, rows):
                                   (panels[1], papers, "0.5", "the papers' five, f = 0.5"),
                                   (panels[2], papers + ours, "1", "with circulant and chained_halving, f = 1")):
         used |= map_of_winners(axes, [r for r in rows if r["mpi"] == f"priced, f = {f}"], names)
-        ruled = [(p, s) for p in ranks for s in sizes if is_ruled(p, s)]
-        axes.scatter([p for p, _ in ruled], [s for _, s in ruled], s=3, c="white", linewidths=0)
+        if axes is panels[0]:   # small, so that they do not hide what they mark
+            ruled = [(p, s) for p in ranks for s in sizes if is_ruled(p, s)]
+            axes.scatter([p for p, _ in ruled], [s for _, s in ruled], s=1.5, c="white", linewidths=0)
         axes.plot([max(2, (s / 256) ** (9 / 16)) for s in sizes if s >= 1024], [s for s in sizes if s >= 1024],
                   color="white", linewidth=3)
         axes.plot([max(2, (s / 256) ** (9 / 16)) for s in sizes if s >= 1024], [s for s in sizes if s >= 1024],
@@ -53,7 +54,7 @@ def draw_fastest(plt, rows):
     keys += [Patch(facecolor="white", edgecolor="black", hatch="//////", label="a tie"),
              Line2D([], [], color="black", label="p = (bytes / 256)^(9/16)"),
              Line2D([], [], marker="o", color="grey", markerfacecolor="white", linestyle="", markersize=4,
-                    label="rule for binary blocks")]
+                    label="rule for binary blocks (above)")]
     figure.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=5, fontsize=8, frameon=False)
     panels[2].set_xlabel("p, ranks (every p to 64, then some; a cell reaches half way to the next); "
                          "12 us, 330 MB/s, gamma 1 ns/B")
