@@ -182,7 +182,8 @@ template <collective C, class Over, class... Arguments>
 concept accepted_with_views = accepts_packed<call_over<C, std::remove_cvref_t<Over>>, std::remove_cvref_t<Over>,
                                              std::index_sequence_for<Arguments...>, Arguments...>;
 
-/// A temporary that owns its elements, which are destroyed with it: of Boost's arrays those that can be made of nothing.
+/// A temporary that owns its elements, which are destroyed with it. Of Boost's arrays only those that own them have a
+/// default constructor.
 template <class R>
 concept temporary_owner = !std::is_reference_v<R> && !is_view_in_place<R> &&
                           ((range_apart<R> && !std::ranges::view<R>) ||
