@@ -501,6 +501,13 @@ BOOST_AUTO_TEST_CASE(the_vendors_in_both_forms) {
     BOOST_TEST(out[0].a == 1.0 * i * p);
     BOOST_TEST(out[0].b == 2.0 * p);
   }
+  // Rank 1 has no elements, so that its input and its output are at one address, if at any.
+  std::vector<std::size_t> some(static_cast<std::size_t>(p), me == 1 ? 0 : 1);
+  if (p > 1) some[1] = 0;
+  auto const n_some = static_cast<std::size_t>(std::reduce(some.begin(), some.end()));
+  std::vector<int> from(n_some, me), into(n_some);
+  colligo::all_to_all_v(comm, from, some, into, some, vendor{});
+  BOOST_CHECK_EQUAL(std::reduce(into.begin(), into.end()), me == 1 ? 0 : p * (p - 1) / 2 - (p > 1 ? 1 : 0));
   // Open MPI's MPI_Ialltoallv is wrong in place.
   std::vector<std::size_t> const counts(static_cast<std::size_t>(p), 2000);
   std::vector<int> blocks(2000 * counts.size()), expected;

@@ -101,7 +101,7 @@ class first_use_patience {
   for (int done = 0;; sched_yield()) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), by);
     if (done) return;
-    if (all.busy()) all.progress();
+    all.progress_if_free();
     left_calls::drop_messages();
     meeting.waits();
   }

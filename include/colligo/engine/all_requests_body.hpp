@@ -28,7 +28,7 @@ COLLIGO_BODY void requests_of_rank::finish_alone(running& r) {
   r.advance(true);
   r.advancing_ = false;
   --walks_;
-  if (!in_progress_.empty()) in_progress_[0] = nullptr;   // a functor may fork, and its child end all
+  in_progress_[0] = nullptr;
   r.in_progress_.store(false, std::memory_order_release);
   drop_complete();   // the functor may have started others
 }

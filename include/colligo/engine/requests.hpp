@@ -123,9 +123,10 @@ class requests_of_rank {
   }
   /// For a call that waits, whose functor may have started requests. Not while another thread makes progress, which may
   /// wait for this call.
-  void progress_if_free() {
-    if (!busy()) return;
-    if (locked const turn = locked::if_free(mutex_); turn.is_held()) progress();
+  bool progress_if_free() {
+    if (!busy()) return false;
+    locked const turn = locked::if_free(mutex_);
+    return turn.is_held() && progress();
   }
   void add(running& r, std::uint32_t number);
   /// Completes a request that plays, if it is the only one and no other thread makes progress.

@@ -25,7 +25,7 @@ class exchange_on_rank : public owned_by_request {
   virtual bool advance() = 0;
   virtual void abandon() noexcept {
     if (!call_.is_request) keep_pattern(call_.at, few_messages);   // others may fail at another point
-    if (!over_->abandon()) leave_what_is_sent(), in_.leave_what_is_sent();
+    if (!over_->abandon()) leave_what_is_sent();
   }
 
   /// The errors of refused calls: all ranks have taken part to the end.
@@ -42,9 +42,8 @@ class exchange_on_rank : public owned_by_request {
   arrivals& in_;
   owner<letters> over_;
   std::uint32_t number_ = 0;   // of the call
-
- private:
-  virtual void leave_what_is_sent() noexcept {}
+  /// The transport may read it at any time: it is never freed.
+  virtual void leave_what_is_sent() noexcept { in_.leave_messages(); }
 };
 
 class exchange_steps final : public moving_step {

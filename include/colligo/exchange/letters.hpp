@@ -41,7 +41,7 @@ class arrivals {
     if (!failure_) failure_ = std::move(error);
   }
   /// What has been joined or packed to be sent may be read at any time: it is never freed.
-  virtual void leave_what_is_sent() noexcept {}
+  virtual void leave_messages() noexcept {}
   std::exception_ptr const& failure() const { return failure_; }
   int refuses() const { return refuses_; }   ///< a rank; -1: none
   std::string const& reason() const { return reason_; }

@@ -99,10 +99,12 @@ class exchange_of final : public arrivals {
   template <addressed_messages Out>
   void take(Out const& out) {
     for (auto const& [to, values] : out) {
-      std::span<T const> const all =
+      [[maybe_unused]] std::size_t const before = packed_.size();
+      std::span<T const> all =
           message_elements<std::remove_cvref_t<decltype(values)>>::side_by_side(values, packed_);
-      if constexpr (makes_messages<Out const&>) add_message(to, packed_.emplace_back(all.begin(), all.end()));
-      else add_message(to, all);
+      if constexpr (makes_messages<Out const&>)
+        if (packed_.size() == before) all = packed_.emplace_back(all.begin(), all.end());
+      add_message(to, all);
     }
     join();
   }
@@ -132,7 +134,7 @@ class exchange_of final : public arrivals {
   }
   std::span<outgoing_message const> out() const { return out_; }
 
-  void leave_what_is_sent() noexcept override {
+  void leave_messages() noexcept override {
     static_cast<void>(*new std::pair(std::move(joined_), std::move(packed_)));
   }
   std::byte* add(int from, std::size_t n) override {

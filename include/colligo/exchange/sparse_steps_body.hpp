@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -184,7 +186,7 @@ class exchange_of_letters final : public exchange_on_rank {
       }
     }
     if (call_.refused) {
-      why_ = reason_of(call_.at, call_.refused);
+      why_ = std::make_unique<std::string const>(reason_of(call_.at, call_.refused));
       call_.out = {};
       over_->prepare({});
     }
@@ -250,13 +252,18 @@ class exchange_of_letters final : public exchange_on_rank {
   void send() {
     has_sent_ = true;
     bool const acknowledged = way_ == sparse_way::consensus;
-    if (call_.refused) return over_->refuse(why_);
+    if (call_.refused) return over_->refuse(*why_);
     if (total_.refusals != 0) return;
     for (std::size_t i = 0; i < call_.out.size(); ++i) {
       outgoing_message const& one = call_.out[i];
       if (one.to != state_.rank()) over_->send(i, acknowledged);
       else call_.of.copy(one.data, one.elements, in_.add(one.to, one.elements));
     }
+  }
+
+  void leave_what_is_sent() noexcept override {
+    exchange_on_rank::leave_what_is_sent();
+    static_cast<void>(why_.release());
   }
 
   call counting(collective what, blocks const& vector, range in, range out) {
@@ -289,7 +296,7 @@ class exchange_of_letters final : public exchange_on_rank {
   }
 
   sparse_way way_;
-  std::string why_;
+  std::unique_ptr<std::string const> why_;   // is sent
   sparse_counter mine_, total_;
   int p_ = 1;
   std::vector<std::uint64_t> words_, result_;

@@ -63,9 +63,12 @@ class vendor_call : public moving_step {
   void call_gathering();
   void call_all_to_all();
   void rethrow();
-  /// Open MPI 4.1's MPI_Ialltoallv is wrong in place.
-  bool copies_input() const {
-    return how_ != manner::blocking && call_.what == collective::all_to_all_v && call_.in.data == call_.out.data;
+  /// An all_to_all_v is never MPI_IN_PLACE, of which a rank without elements can not know, and which Open MPI 4.1's
+  /// MPI_Ialltoallv gets wrong.
+  void copy_input() {
+    if (call_.what != collective::all_to_all_v || call_.in.data != call_.out.data) return;
+    input_.resize(call_.of->bytes(call_.in.covers.size()));
+    copy_bytes(call_.in.data, input_.size(), input_.data());
   }
 
   mpi_state& state_;
@@ -233,11 +236,12 @@ void vendor_call::in_segments(Run run) const {
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::call_all_to_all() {
   bool const is_in_place = call_.in.data == call_.out.data;
-  void const* const in = copies_input() ? input_.data() : is_in_place ? MPI_IN_PLACE : call_.in.data;
   if (call_.what == collective::all_to_all) {
     int const n = count_of(call_.vector[0].size());
+    void const* const in = is_in_place ? MPI_IN_PLACE : call_.in.data;
     return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, call_.out.data, n, type_, state_.wire().comm());
   }
+  void const* const in = is_in_place ? input_.data() : call_.in.data;
   make(COLLIGO_MPI(Alltoallv, alltoallv), in, ints_.counts.data(), ints_.first.data(), type_, call_.out.data,
        out_ints_.counts.data(), out_ints_.first.data(), type_, state_.wire().comm());
 }
@@ -248,22 +252,20 @@ void vendor_call::in_segments(Run run) const {
 
 COLLIGO_BODY void vendor_call::run() {
   if (how_ == manner::blocking) {
+    copy_input();
     call_gathering();
     return rethrow();
   }
   begin({}, list_kind::plain);
   for (unsigned polls = 0; !advance();) {
-    if (!state_.requests().progress()) state_.yield_core(polls);
+    if (!state_.requests().progress_if_free()) state_.yield_core(polls);
     if (state_.on_wait) state_.on_wait->waits();
   }
 }
 
 COLLIGO_BODY void vendor_call::begin(std::span<operand const>, list_kind) {
   thrown_ = nullptr;
-  if (copies_input()) {
-    input_.resize(call_.of->bytes(call_.in.covers.size()));
-    copy_bytes(call_.in.data, input_.size(), input_.data());
-  }
+  copy_input();
   bool const keeps = how_ == manner::persistent && mpi_has_persistent;
   if (!keeps) requests_.clear();
   if (requests_.empty()) call_gathering();
