@@ -451,6 +451,16 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
     CHECK_THAT(on_stderr(call), Contains("COLLIGO_READ_MEMORY=much: the least bytes"));
   }
   {
+    variable const levels("COLLIGO_LEVELS", "off"), reads("COLLIGO_READ_MEMORY", "off");   // a value, not as if unset
+    std::atomic<int> taken = 0;
+    run_threads(2, [&](thread_communicator& comm) {
+      auto const& state = detail::state_at(state_of<thread_communicator>::open(comm));
+      taken += state.levels_off() && state.limits().read_from == detail::memory_limits::by_ring - 1;
+    });
+    CHECK(taken == 2);
+    CHECK(on_stderr(call).empty());
+  }
+  {
     variable const stores_set("COLLIGO_STORES", "nontemporal");
     CHECK_THAT(on_stderr(call), Contains("COLLIGO_STORES=nontemporal: cached, streaming or measured is expected"));
   }

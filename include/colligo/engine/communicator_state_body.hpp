@@ -110,8 +110,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
   set_bytes("COLLIGO_LINES", asked_for.lines, "the most bytes of a message in lines are expected, as 1k",
             limits_.lines);
   set_bytes("COLLIGO_CHUNKS", asked_for.chunks, "the bytes of a chunk are expected, as 16k", limits_.chunks);
-  set_bytes("COLLIGO_READ_MEMORY", asked_for.read_memory, "the least bytes of a message are expected, as 768k, or off",
-            limits_.read_from);
+  if (asked_for.read_memory == "off") limits_.read_from = memory_limits::by_ring - 1;   // longer than any message
+  else set_bytes("COLLIGO_READ_MEMORY", asked_for.read_memory,
+                 "the least bytes of a message are expected, as 768k, or off", limits_.read_from);
   if (asked_for.stores == "cached") limits_.stores = stores_setting::cached;
   else if (asked_for.stores == "streaming") limits_.stores = stores_setting::streaming;
   else if (!asked_for.stores.empty() && asked_for.stores != "measured")

@@ -130,6 +130,9 @@ struct table_of_program {
   }
   for (variable_setting const& setting : variable_settings)
     if (char const* value = environment_value(setting.variable)) all.*setting.value = value;
+  for (auto const& [variable, value] : {std::pair{"COLLIGO_LEVELS", &all.levels},   // of which off is a value
+                                        std::pair{"COLLIGO_READ_MEMORY", &all.read_memory}})
+    if (char const* const given = std::getenv(variable); given && switch_in(given) == false) *value = "off";
   all.reduce_tree = file_of_environment({"COLLIGO_REDUCE_TREE", "COLLIGO_TREE"});
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
