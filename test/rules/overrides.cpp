@@ -454,8 +454,10 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
     variable const levels("COLLIGO_LEVELS", "off"), reads("COLLIGO_READ_MEMORY", "off");   // a value, not as if unset
     std::atomic<int> taken = 0;
     run_threads(2, [&](thread_communicator& comm) {
-      auto const& state = detail::state_at(state_of<thread_communicator>::open(comm));
-      taken += state.levels_off() && state.limits().read_from == detail::memory_limits::by_ring - 1;
+      colligo::all_reduce(comm, 1, std::plus<>{}, over_shared_memory{recursive_doubling{}});
+      auto& state = static_cast<detail::thread_state&>(state_of<thread_communicator>::open(comm));
+      auto const& host = *state.shared();
+      taken += state.levels_off() && host.reads_as_asked() && !host.announces(std::size_t{1} << 40, 1, false, false);
     });
     CHECK(taken == 2);
     CHECK(on_stderr(call).empty());
