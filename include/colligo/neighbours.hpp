@@ -176,11 +176,8 @@ struct graph_calls<collective::all_to_all> {
     std::size_t const n = k != 0 ? std::ranges::size(in) / k : l != 0 ? std::ranges::size(out) / l : 0;
     if constexpr (resizable<std::remove_cvref_t<Out>>)
       if (k == 0 && l != 0 && n == 0) [[unlikely]]
-        arguments.attempt([&] {
-          throw argument_error(concat({"colligo: all_to_all over neighbours on rank ", arguments.rank(), " of ",
-                                       arguments.size(), ": a rank without targets takes the length of blocks from its "
-                                       "output, which is empty"}));
-        });
+        refuse_because(arguments.as_refused(name),
+                       "a rank without targets takes the length of blocks from its output, which is empty");
     arguments.set_blocks(equal_counts{k, n}, equal_counts{l, n});
     fill_empty(arguments, out, l * n);
     auto const [from, to] = spans(in, out);

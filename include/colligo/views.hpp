@@ -418,14 +418,15 @@ class calls_with_views {
       auto const extents = view_of(given).extents;
       for (std::size_t d = 0; d < extents.size(); ++d)
         if (auto const extent = static_cast<std::ptrdiff_t>(extents[d]); extent < 0)
-          refuse_layout(checked.as_refused(call::name),
-                        concat({"the extent of axis ", d, " is ", std::to_string(extent)}));
+          refuse_because(checked.as_refused(call::name),
+                         concat({"the extent of axis ", d, " is ", std::to_string(extent)}));
     }
   }
   template <class Checked, class T, std::size_t D>
   static void require_unique(Checked const& checked, use result, strided_view<T, D> const& view) {
     if (!result.writes) return;
-    if (std::string const why = why_not_written(view); !why.empty()) refuse_layout(checked.as_refused(call::name), why);
+    if (std::string const why = why_not_written(view); !why.empty())
+      refuse_because(checked.as_refused(call::name), why);
   }
   template <class Checked, class In, class Out>
   static void require_apart(Checked const& checked, In& in, Out& out) {

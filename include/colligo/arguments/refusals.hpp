@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "../engine/call.hpp"
 
@@ -23,7 +24,7 @@ struct refused {
 [[noreturn]] void refuse_size(refused const& refusal, std::size_t is, std::size_t wanted, char const* which);
 [[noreturn]] void refuse_root(refused const& refusal, int root);
 [[noreturn]] void refuse_overlap(refused const& refusal);
-[[noreturn]] void refuse_layout(refused const& refusal, std::string const& why);
+[[noreturn]] void refuse_because(refused const& refusal, std::string_view why);
 [[noreturn]] void refuse_count(refused const& refusal, std::string const& count);
 // Also throws: the call has ended with this error.
 [[noreturn]] void refuse_empty_container(endpoint const& state, char const* note);

@@ -13,7 +13,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-[[noreturn, gnu::cold]] COLLIGO_BODY void refuse_because(refused const& refusal, std::string_view why) {
+[[gnu::cold]] COLLIGO_BODY void refuse_because(refused const& refusal, std::string_view why) {
   std::string text = concat({where(refusal.state, refusal.what), why});
   if (refusal.name) text.replace(text.find(name_of(refusal.what)), name_of(refusal.what).size(), refusal.name);
   if (refusal.is_call) report_refusal(state_at(refusal.state), refusal.checked, text);
@@ -29,9 +29,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& refusal) {
   refuse_because(refusal, "input and output overlap; for one range that is both write in_place(range)");
-}
-[[gnu::cold]] COLLIGO_BODY void refuse_layout(refused const& refusal, std::string const& why) {
-  refuse_because(refusal, why);
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& refusal, std::string const& count) {
   refuse_because(refusal, concat({"a count is negative: ", count}));

@@ -223,7 +223,7 @@ COLLIGO_BODY bool running::advance(bool waits) {
       if (current_ == 0) {   // earlier requests are complete
         steps_->enter(call_, *by_.policy, number_);
         if (record_) steps_->record(*record_);
-        if (data_ && copies_input_)
+        if (data_ && copies_input_)   // here, because the others are told of what a copy throws
           copy_values(*call_.of, call_.in.data, call_.in.covers.size(), input_->data(), data_->record());
         if (data_ && has_two_vectors(call_.what))
           copy_own_block(call_, state_.rank(), place_.out(call_, result_->data()).data, data_->record());
@@ -257,7 +257,8 @@ COLLIGO_BODY void running::begin_step(std::span<operand const> operands, list_ki
 }
 COLLIGO_BODY bool running::end_step() {
   if (!steps_->advance()) return false;
-  if (auto const operands = plan_.operands_of(plan_.steps[current_]); state_.trace && !operands.empty())
+  if (!state_.trace) return true;
+  if (auto const operands = plan_.operands_of(plan_.steps[current_]); !operands.empty())
     state_.trace->step(call_, number_, current_, operands, *steps_, traced_.began,
                       traced_.combining - traced_.combined_before);
   return true;

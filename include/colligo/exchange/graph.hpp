@@ -139,11 +139,7 @@ class graph_arguments : public call_arguments<collective::exchange, Comm> {
     for (auto const n : out) fits &= edges_.add(static_cast<std::size_t>(n));
     for (auto const n : in) fits &= edges_.add(static_cast<std::size_t>(n));
     edges_.end();
-    if (!fits)
-      this->attempt([&] {
-        throw argument_error(concat({"colligo: ", call_, " on rank ", this->rank(), " of ", this->size(),
-                                     ": the sum of the counts is larger than any vector"}));
-      });
+    if (!fits) refuse_because(this->as_refused(call_), "the sum of the counts is larger than any vector");
     require_own_blocks();
   }
   template <made How, class T, class Algorithm>

@@ -79,7 +79,7 @@ class vendor_call : public moving_step {
   bool made_type_ = false, made_op_ = false;
   int_blocks ints_, out_ints_;   ///< out_ints_: of the second vector of an all_to_all_v
   small_vector<MPI_Request> requests_;
-  small_vector<std::byte> input_;
+  small_vector<std::byte> input_;   ///< of an all_to_all_v in place
   std::exception_ptr thrown_;    ///< by the functor
 };
 
