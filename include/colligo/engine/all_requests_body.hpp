@@ -18,19 +18,22 @@ COLLIGO_BODY void requests_of_rank::add(running& r, std::uint32_t number) {
   r.begin(number);
   in_progress_.push_back(&r);
   count_.store(static_cast<int>(in_progress_.size()), std::memory_order_release);
-  progress();
+  if (!advance_alone(r, false)) progress();
 }
 
-COLLIGO_BODY void requests_of_rank::finish_alone(running& r) {
-  if (shared_ || walks_ != 0 || in_progress_.size() != 1 || are_of_parent()) return;
+COLLIGO_BODY bool requests_of_rank::advance_alone(running& r, bool waits) {
+  if (!r.plays_ || shared_ || walks_ != 0 || in_progress_.size() != 1 || are_of_parent()) return false;
   ++walks_;
   r.advancing_ = true;
-  r.advance(true);
+  bool const complete = r.advance(waits);
   r.advancing_ = false;
   --walks_;
-  in_progress_[0] = nullptr;
-  r.in_progress_.store(false, std::memory_order_release);
-  drop_complete();   // the functor may have started others
+  if (complete) {
+    in_progress_[0] = nullptr;
+    r.in_progress_.store(false, std::memory_order_release);
+    drop_complete();   // the functor may have started others
+  }
+  return true;
 }
 
 [[gnu::cold]] COLLIGO_BODY void requests_of_rank::end() {

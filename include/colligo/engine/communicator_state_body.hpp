@@ -136,22 +136,19 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 inline bool communicator_state::play(call const& call, choice const* by, bool& records) {
-  bool const usual = prepares_ && !trace && !on_wait && !requests().busy() && prepared_call::is_possible(call);
-  if (!usual) return false;
-  bool const is_pinned_elsewhere = by && (by->over == transport::messages || by->policy->is_vendor);
-  if (is_pinned_elsewhere || (by && !by->policy->equals_by_bytes(by->tag()))) return false;
+  if (!prepares_ || trace || on_wait || requests().busy()) return false;
   prepared_call const* const prepared = prepared_.find(call, by, distribution_of(call), records);
   if (!prepared) return false;
   in_call const inside(*this);
   std::uint32_t const number = ++calls;
-  std::exception_ptr failed;
+  bool succeeds;
   try {
-    failed = prepared->play(*prepared, call, memory, number);
+    succeeds = prepared->play(*prepared, call, memory, number);
   } catch (...) {
     abandon_call_now(number);
     throw;
   }
-  if (failed) [[unlikely]] std::rethrow_exception(failed);
+  if (!succeeds) [[unlikely]] std::rethrow_exception(std::exchange(memory.failure, nullptr));
   return true;
 }
 

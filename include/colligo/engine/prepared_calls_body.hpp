@@ -31,6 +31,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::noinline]] COLLIGO_BODY prepared_call const* prepared_calls::find_other(
     call const& call, choice const* by, std::uint64_t distribution, bool& records) {
+  if (!prepared_call::is_possible(call, by)) return nullptr;
   if (!all_) {
     try {
       all_ = make_owner<table>();

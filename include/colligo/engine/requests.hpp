@@ -129,8 +129,8 @@ class requests_of_rank {
     return turn.is_held() && progress();
   }
   void add(running& r, std::uint32_t number);
-  /// Completes a request that plays, if it is the only one and no other thread makes progress.
-  void finish_alone(running& r);
+  /// Advances a request that plays, if it is the only one and no other thread makes progress; otherwise returns false.
+  bool advance_alone(running& r, bool waits);
   /// Throws error inside a functor of a request over this state: a call there could match no call of other ranks.
   void refuse_inside(communicator_state const& state);
   /// Several threads may make and drop requests.

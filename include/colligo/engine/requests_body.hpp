@@ -105,17 +105,16 @@ COLLIGO_BODY bool running::matches(call const& call, choice const& by) const {
 
 COLLIGO_BODY owned_running running::kept(communicator_state& state, call const& call, choice const& by,
                                          owner<owned_by_request>& owned) {
-  bool const uses_memory = state.uses_memory(call, by.over);
   auto const turn = state.requests().lock();
   for (auto& spare : state.spare_requests) {
     auto* const one = static_cast<running*>(spare.get());
-    if (!one || one->uses_memory_ != uses_memory || !one->matches(call, by)) continue;
+    if (!one || !one->matches(call, by) || one->uses_memory_ != state.uses_memory(call, by.over)) continue;
     spare.release();
-    one->state_life_ = state.life;
+    one->state_life_ = state.life_of_request ? std::move(state.life_of_request) : state.life;
     one->owned_ = std::move(owned);
-    auto const* const offsets = one->call_.vector.offsets;
-    one->call_ = call;
-    one->call_.vector.offsets = offsets, one->call_.vector.lengths = nullptr, one->call_.vector.edges = nullptr;
+    auto& now = one->call_;   // what a signature leaves open: a wide copy would stall
+    now.op = call.op, now.in.data = call.in.data, now.out.data = call.out.data, now.beyond.data = call.beyond.data;
+    now.init = call.init, now.before = call.before, now.output_is_free = call.output_is_free;
     one->work_on_arguments();
     return owned_running(one);
   }
@@ -137,10 +136,16 @@ COLLIGO_BODY void running::leave(owner<running> request) {
   } catch (std::bad_alloc const&) {   // its steps are performed
     request->prepared_.reset();
   }
-  auto const life = std::move(request->state_life_);   // a kept request must not own the state that keeps it
+  // A kept request must not own the state that keeps it. The next one takes this reference, which is quicker than to
+  // count another.
+  communicator_state& state = request->state_;
   auto const turn = request->all_.lock();
-  auto& spares = request->state_.spare_requests;   // the latest comes first
-  for (std::size_t i = spares.size() - 1; i > 0; --i) spares[i] = std::move(spares[i - 1]);
+  std::swap(state.life_of_request, request->state_life_);
+  auto const life = std::move(request->state_life_);
+  auto& spares = state.spare_requests;   // the latest comes first
+  std::size_t free = 0;
+  while (free < spares.size() - 1 && spares[free]) ++free;
+  for (; free > 0; --free) spares[free] = std::move(spares[free - 1]);
   spares.front() = std::move(request);
   std::size_t all = 0;
   for (auto& spare : spares)
@@ -323,7 +328,7 @@ COLLIGO_BODY void running::yield_core(unsigned& polls) {
 COLLIGO_BODY void running::wait() {
   if (!is_started_) throw error(where(state_, call_.what) + "wait() of a persistent call that was never started");
   if (in_progress()) all_.refuse_inside(state_);
-  if (plays_ && in_progress()) all_.finish_alone(*this);
+  if (in_progress()) all_.advance_alone(*this, true);
   for (unsigned polls = 0; in_progress();)
     if (!state_.requests().progress()) yield_core(polls);
   rethrow();

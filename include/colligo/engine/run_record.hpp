@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 
 #include "../core/small_vector.hpp"
 #include "call.hpp"
@@ -53,9 +52,8 @@ struct action {
 
 struct prepared_call;
 class working_vector;
-/// Plays a prepared call, and waits. Returns what the functor has thrown.
-using player = std::exception_ptr (*)(prepared_call const& prepared, call const& now, scratch& memory,
-                                      std::uint32_t number);
+/// Plays a prepared call, and waits. False if the functor has thrown: `memory.failure` is its exception.
+using player = bool (*)(prepared_call const& prepared, call const& now, scratch& memory, std::uint32_t number);
 
 /// Records a run. It can be played only if every byte that it reads has been given or written by what was recorded, and
 /// every byte of the output written: so nothing is lost that the record does not see. And only if all that a rank puts

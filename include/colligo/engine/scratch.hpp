@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -111,6 +112,7 @@ struct scratch {
   small_vector<std::byte const*> sources;    ///< where the messages of a step begin
   small_vector<fragment> arriving;           ///< folds in order of arrival
   small_vector<std::size_t> places;          ///< of elements beyond the vector (core/indexed.hpp)
+  std::exception_ptr failure;                ///< of a call that was played, until its state rethrows it
 };
 
 }  // namespace colligo

@@ -127,6 +127,12 @@ inline refusal why_not(communicator_state& state, call const& call, choice const
           "specialise colligo::commutative<Op, T>, or choose an algorithm that keeps order"};
 }
 
+// Most algorithms are, and do not need the topology.
+inline bool is_always_possible(call const& call, choice const& by) {
+  erased_policy const& what = *by.policy;
+  return !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr &&
+         (what.ordered || call.of->commutes) && by.over != transport::shared_memory;
+}
 // Reports to the other ranks if it is impossible.
 inline void require_possible(communicator_state& state, call const& call, choice const& by) {
   announcing_refusal(state, call, [&] {
@@ -146,14 +152,10 @@ inline void require_possible(communicator_state& state, call const& call, choice
   if (call.checked()) agree_on(state, call, by, form);
 }
 
-// Checks only algorithms that may be impossible or need the topology: most are always possible.
 inline void run_checked(communicator_state& state, call const& call, choice const& by, bool records) {
-  erased_policy const& what = *by.policy;
-  bool const plain = !what.is_vendor && what.open == left_open::nothing && what.fits == nullptr &&
-                     (what.ordered || call.of->commutes) && by.over != transport::shared_memory;
-  if (!plain) [[unlikely]] {
+  if (!is_always_possible(call, by)) [[unlikely]] {
     require_possible(state, call, by);
-    if (what.is_vendor) return state.execute_vendor(call, by);
+    if (by.policy->is_vendor) return state.execute_vendor(call, by);
   }
   state.execute(call, by, records);
 }
@@ -207,7 +209,7 @@ COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice 
   }
   if (asked.before) [[unlikely]]
     before_call_begins(state, asked, by, persistent ? call_form::persistent : call_form::request);
-  require_possible(state, asked, by);
+  if (!is_always_possible(asked, by)) [[unlikely]] require_possible(state, asked, by);
   if ((asked.before & exactness) != 0 && sum_exactly->holds_for(state, asked, by)) [[unlikely]] {
     call const sums = announcing_refusal(state, asked, [&] { return sum_exactly->own(state, asked, owned); });
     return prepare_call(state, sums, by, std::move(owned), persistent);   // sums.before is 0

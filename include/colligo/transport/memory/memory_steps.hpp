@@ -66,19 +66,19 @@ class memory_steps final : public any_step, public moving_step {
   }
 
  private:
-  static std::exception_ptr play(prepared_call const& prepared, call const& now, scratch& memory,
-                                 std::uint32_t number) {
+  static bool play(prepared_call const& prepared, call const& now, scratch& memory, std::uint32_t number) {
     auto& steps = *static_cast<memory_steps*>(prepared.steps);
     steps.around_.before_call();
-    working_vector data(now, memory);
     try {
       steps.over_memory_.begin_playing(prepared, now, number);
+      working_vector data(now, memory);   // behind the first messages, for which other ranks wait
       steps.over_memory_.play(data, true);
+      if (data.has_failed()) [[unlikely]] memory.failure = data.failure();
+      return !data.has_failed();
     } catch (...) {
       steps.over_memory_.abandon();
       throw;
     }
-    return data.failure();
   }
 
   Around around_;

@@ -203,11 +203,13 @@ class receiver {
     }
   }
 
-  /// Looks at most `polls` times whether the line of the awaited message has come.
-  void poll(awaited const& m, unsigned polls) const {
+  /// Looks at most `polls` times whether the line of the awaited message has come; true if it has.
+  bool poll(awaited const& m, unsigned polls) const {
     std::uint64_t const wanted = m.tag << 8 | ((taken_ + 1) & 0xff);
     std::atomic<std::uint64_t> const& stamp = front_->line(place_(taken_)).stamp;
-    while (polls-- > 0 && stamp.load(std::memory_order_acquire) >> 8 != wanted) {}
+    while (polls-- > 0)
+      if (stamp.load(std::memory_order_acquire) >> 8 == wanted) return true;
+    return false;
   }
 
   /// False if it has been asked before with this number.

@@ -307,12 +307,12 @@ COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
 [[gnu::always_inline]] inline bool shared_steps::play_lines(action const& a, working_vector& data, bool waits) {
   unsigned polls = 0;
   awaited const m = message(a.peer, a.bytes);
-  if (waits && host_.spins()) a.by->poll(m, polls_at_once);
   auto const wait = [&] { wait_for(m, *a.by, polls); };
-  while (!a.by->has_line(m)) {
-    if (!waits) return is_stuck({m, *a.by});
-    wait();
-  }
+  if (!waits || !host_.spins() || !a.by->poll(m, polls_at_once)) [[unlikely]]
+    while (!a.by->has_line(m)) {
+      if (!waits) return is_stuck({m, *a.by});
+      wait();
+    }
   if (a.what == action::kind::take) {
     a.by->take_lines(place_to(a.into), a.bytes, m, wait, a.written > a.bytes);
   } else {
@@ -324,11 +324,13 @@ COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
 
 COLLIGO_BODY shared_steps::state shared_steps::play(working_vector& data, bool waits) {
   work_on(data);
-  auto are_sent = [&, polls = 0u]() mutable {   // messages that found no room
+  unsigned polls = 0;
+  auto const send_rest = [&] {   // messages that found no room
     for (; !traffic_.out.empty() && advance() != state::done; wait(polls))
       if (!waits) return false;
     return true;
   };
+  auto const are_sent = [&] { return traffic_.out.empty() || send_rest(); };
   for (action const* const end = played_.prepared->actions.end(); played_.next != end; ++played_.next) {
     action const& a = *played_.next;
     if (!are_sent()) return state::stuck;

@@ -263,9 +263,10 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
     try {
       auto const state = std::make_shared<typename engine::state>(group, rank, p, environment);
       struct end_of_life {
-        std::shared_ptr<communicator_state>& life;
-        ~end_of_life() { life.reset(); }
-      } const end{state->life = state};
+        communicator_state& state;
+        ~end_of_life() { state.end_life(); }
+      } const end{*state};
+      state->life = state;
       if (trace) state->trace = trace->of(rank);
       thread_communicator comm(*state);
       f(context, comm);
