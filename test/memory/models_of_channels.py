@@ -6,7 +6,7 @@ from modelled import alone, model
 channel, host, host_body = (f"transport/memory/shared_{name}.hpp" for name in ("channel", "host", "host_body"))
 put_lines = (channel, "void put_lines(", "line.stamp.store")
 put_line = (channel, "void put_line(", "line.stamp.store")
-stamp_of, poll = (channel, "std::uint64_t stamp_of(", "stamp.load"), (channel, "void poll(", "stamp.load")
+stamp_of, poll = (channel, "std::uint64_t stamp_of(", "stamp.load"), (channel, "bool poll(", "stamp.load")
 
 
 @model(stamp="release", polled="acquire", heard="acquire", report="release", room="acquire",

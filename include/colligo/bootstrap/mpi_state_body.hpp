@@ -105,7 +105,7 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
   auto const free = [](MPI_Comm, int, void* value, void*) -> int {
     auto& state = *static_cast<mpi_state*>(value);
     state.wire_.outlive_user();
-    std::shared_ptr<communicator_state> const last = state.end_life();
+    std::shared_ptr<communicator_state> const lent = std::move(state.life_of_request), last = std::move(state.life);
     mpi_states_freed.fetch_add(1, std::memory_order_release);
     return MPI_SUCCESS;
   };

@@ -261,11 +261,6 @@ class communicator_state : public endpoint {
   /// This state while its communicator lives, then null: requests share it, because they may outlive the communicator.
   std::shared_ptr<communicator_state> life;
   std::shared_ptr<communicator_state> life_of_request;   ///< the same, for the next request
-  /// The communicator ends; the state does with what is returned, unless requests have it.
-  std::shared_ptr<communicator_state> end_life() {
-    life_of_request.reset();
-    return std::move(life);
-  }
   std::uint32_t calls = 0;                      ///< made so far, refused ones included; the same on all ranks
 
   /// Reports that this rank abandons a call, or has not begun it, to the ranks that wait in it, if they can be reached.

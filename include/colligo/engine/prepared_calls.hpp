@@ -31,15 +31,12 @@ struct prepared_call {
   void* steps = nullptr;               ///< of the transport
   player play = nullptr;
 
-  /// Short calls on bytes can be prepared.
-  static bool is_possible(call const& call) {
-    element const& of = *call.of;
-    return of.bytes(call.vector.whole.size()) <= run_record::most_bytes && !of.objects && !of.by_index;
-  }
-  /// Unless they are pinned to messages, or a signature can not hold the algorithm. `by`: null for automatic.
+  /// Short calls on bytes can be prepared, if a signature can hold the algorithm. `by`: null for automatic.
   static bool is_possible(call const& call, choice const* by) {
-    return is_possible(call) && (!by || (by->over != transport::messages && !by->policy->is_vendor &&
-                                         by->policy->equals_by_bytes(by->tag())));
+    element const& of = *call.of;
+    return of.bytes(call.vector.whole.size()) <= run_record::most_bytes && !of.objects && !of.by_index &&
+           (!by || (by->over != transport::messages && !by->policy->is_vendor &&
+                    by->policy->equals_by_bytes(by->tag())));
   }
   /// Makes room for the record of such a call. Throws std::bad_alloc.
   void make_room(call const& call);

@@ -86,7 +86,7 @@ COLLIGO_BODY running::running(communicator_state& state, call const& call, choic
 
 // Makes room for the record of its next run but one.
 COLLIGO_BODY void running::prepare() {
-  if (prepared_ || !uses_memory_ || !prepared_call::is_possible(call_)) return;
+  if (prepared_ || !uses_memory_ || !prepared_call::is_possible(call_, &by_)) return;
   prepared_ = make_owner<prepared_call>();
   prepared_->make_room(call_);
 }
@@ -136,8 +136,7 @@ COLLIGO_BODY void running::leave(owner<running> request) {
   } catch (std::bad_alloc const&) {   // its steps are performed
     request->prepared_.reset();
   }
-  // A kept request must not own the state that keeps it. The next one takes this reference, which is quicker than to
-  // count another.
+  // A kept request must not own the state that keeps it. The next one takes the reference, quicker than a new one.
   communicator_state& state = request->state_;
   auto const turn = request->all_.lock();
   std::swap(state.life_of_request, request->state_life_);

@@ -207,9 +207,8 @@ class receiver {
   bool poll(awaited const& m, unsigned polls) const {
     std::uint64_t const wanted = m.tag << 8 | ((taken_ + 1) & 0xff);
     std::atomic<std::uint64_t> const& stamp = front_->line(place_(taken_)).stamp;
-    while (polls-- > 0)
-      if (stamp.load(std::memory_order_acquire) >> 8 == wanted) return true;
-    return false;
+    while (polls > 0 && stamp.load(std::memory_order_acquire) >> 8 != wanted) --polls;
+    return polls > 0;
   }
 
   /// False if it has been asked before with this number.

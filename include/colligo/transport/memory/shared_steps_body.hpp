@@ -324,13 +324,11 @@ COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
 
 COLLIGO_BODY shared_steps::state shared_steps::play(working_vector& data, bool waits) {
   work_on(data);
-  unsigned polls = 0;
-  auto const send_rest = [&] {   // messages that found no room
+  auto are_sent = [&, polls = 0u]() mutable {   // messages that found no room
     for (; !traffic_.out.empty() && advance() != state::done; wait(polls))
       if (!waits) return false;
     return true;
   };
-  auto const are_sent = [&] { return traffic_.out.empty() || send_rest(); };
   for (action const* const end = played_.prepared->actions.end(); played_.next != end; ++played_.next) {
     action const& a = *played_.next;
     if (!are_sent()) return state::stuck;

@@ -264,9 +264,8 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
       auto const state = std::make_shared<typename engine::state>(group, rank, p, environment);
       struct end_of_life {
         communicator_state& state;
-        ~end_of_life() { state.end_life(); }
-      } const end{*state};
-      state->life = state;
+        ~end_of_life() { state.life_of_request = state.life = nullptr; }
+      } const end{*(state->life = state)};
       if (trace) state->trace = trace->of(rank);
       thread_communicator comm(*state);
       f(context, comm);
