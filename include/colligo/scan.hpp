@@ -59,8 +59,8 @@ struct calls<collective::exclusive_scan> {
 
  private:
   template <made How, class Accepted, class T, class Op, class Algorithm>
-  static made_t<How> make_with_init(Accepted accepted, std::span<T> to, T const& init, Op&& op,
-                                    Algorithm const& algorithm) {
+  static made_t<How> make_with_init(Accepted accepted, std::span<T> to, T init,   // which may be an element of `to`
+                                    Op&& op, Algorithm const& algorithm) {
     bool const first = accepted.state.rank() == 0;
     if constexpr (How == made::at_once) {
       initial_value initial{&init};

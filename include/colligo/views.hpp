@@ -136,6 +136,7 @@ struct call_over {
   static constexpr bool broadcasts = C == collective::broadcast, has_root = scatters || gathers || broadcasts;
   static constexpr char const* name = nullptr;   // in errors: the collective's
   static endpoint& state(Over const& comm) { return state_of<Over>::open(comm); }
+  static bool leaves_output(Over const&) { return false; }
 };
 /// And over neighbours.
 template <collective C, class Comm>
@@ -146,6 +147,10 @@ struct call_over<C, neighbours<Comm>> {
   static constexpr bool scatters = false, gathers = false, broadcasts = false, has_root = false;
   static constexpr char const* name = forms::name;
   static endpoint& state(neighbours<Comm> const& over) { return over.edges().state(); }
+  /// As it is: a reduction without sources does.
+  static bool leaves_output(neighbours<Comm> const& over) {
+    return (C == collective::reduce || C == collective::reduce_scatter) && over.in_degree() == 0;
+  }
 };
 template <class Call, std::size_t I>
 inline constexpr bool is_input = I == 0 && !Call::broadcasts;
@@ -382,7 +387,7 @@ class calls_with_views {
     (require_extents(checked, std::get<I>(given)), ...);
     bool const at_root = is_root(checked, given);
     use const input = {!scatters || at_root, false};
-    use const result = {one_range && (scatters || broadcasts ? at_root : true),
+    use const result = {(one_range && (scatters || broadcasts ? at_root : true)) || call::leaves_output(over),
                         !one_range || !broadcasts ? !gathers || at_root : !at_root};
     if constexpr (in_place) require_unique(checked, result, std::get<0>(given).view);
     else if constexpr (is_apart<call, output, Out>) require_unique(checked, result, view_of(std::get<output>(given)));

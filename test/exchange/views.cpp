@@ -225,6 +225,31 @@ TEST_CASE("collectives that move take views") {
   });
 }
 
+TEST_CASE("what a call leaves as it is stays in a view, and a start value may be an element of the output") {
+  on_ranks([](thread_communicator& comm) {
+    int const me = comm.rank(), last = comm.size() - 1;
+    std::vector<int> const sources(me == 0 ? 0u : 1u, me - 1), targets(me == last ? 0u : 1u, me + 1);
+    neighbours const chain(comm, sources, targets);   // rank 0 has no source
+    int wrong = 0;
+    for (int times = 0; times < 2; ++times) {
+      spread in(words(me, 4), true);
+      spread out(words(8, 4), false);
+      colligo::reduce(chain, in.view(), out.view(), concatenation{});
+      wrong += out.values() != words(me == 0 ? 8 : me - 1, 4);
+      std::vector<std::size_t> const counts(targets.size(), 4);
+      auto const blocks = words(me, 4 * counts.size());
+      colligo::reduce_v(chain, blocks, counts, out.view(), concatenation{});
+      wrong += out.values() != words(me == 0 ? 8 : me - 1, 4);
+
+      std::vector<std::string> before(4, "s"), same = before;
+      colligo::exclusive_scan(comm, in.view(), before, before[0], concatenation{});
+      colligo::exclusive_scan(comm, words(me, 4), same, std::string("s"), concatenation{});
+      wrong += before != same;
+    }
+    return wrong;
+  });
+}
+
 TEST_CASE("calls over neighbours take views") {
   on_ranks([](thread_communicator& comm) {
     int wrong = 0;

@@ -291,6 +291,27 @@ TEST_CASE("require: the bits that are asked for, of the best algorithm that has 
     }
 }
 
+TEST_CASE("require{like()} tells tags apart that differ in a tag within them, or in levels") {
+  auto const fours = hierarchy::of_sizes(8, std::array{4}), twos = hierarchy::of_sizes(8, std::array{2});
+  run_threads(std::min(8, most_ranks), [&](thread_communicator& comm) {
+    auto const bits = [&](auto const& algorithm) {
+      std::vector<double> in(3), out(3);
+      for (std::size_t i = 0; i < 3; ++i) in[i] = awkward(comm.rank(), i);
+      colligo::reduce(comm, in, out, weighed{}, 0, algorithm);
+      return out;
+    };
+    using by_host = hierarchical<knomial_tree, recursive_doubling>;
+    for (int times = 0; times < 2; ++times)
+      for (std::size_t const radix : {2u, 8u, 3u}) {
+        by_host const tag{.within = {radix}};
+        if (bits(require{like(tag)}) != bits(tag)) throw std::runtime_error("another radix's bits");
+      }
+    for (auto const* const levels : {&fours, &twos})
+      if (leaders_by_level const tag{levels}; comm.size() == 8 && bits(require{like(tag)}) != bits(tag))
+        throw std::runtime_error("other levels' bits");
+  });
+}
+
 TEST_CASE("require takes another algorithm than the one named where it is quicker, and says so") {
   auto const text = [](int p, std::size_t n, auto const& op, auto const& algorithm) {
     std::string said;

@@ -97,6 +97,15 @@ TEST_CASE("a batch gives what its calls would, in the order of ranks, by every a
       }));
 }
 
+TEST_CASE("a batch keeps a communicator that is a temporary") {
+  run_threads(2, [](thread_communicator& comm) {
+    batch calls(checked(comm));
+    auto const count = calls.all_reduce(1, std::plus<>{});
+    calls.run();
+    if (*count != 2) throw std::runtime_error("the sum");
+  });
+}
+
 TEST_CASE("a batch of functors that commute may be reordered, one with another functor not") {
   run_threads(3, [](thread_communicator& comm) {
     std::vector<double> x(1000, comm.rank()), y(x.size());

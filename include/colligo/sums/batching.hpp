@@ -14,10 +14,12 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdio>
 #include <exception>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -271,7 +273,8 @@ class batch {
     }
   }
 
-  Comm const& comm_;
+  // A copy if possible: checked(comm) is a temporary.
+  std::conditional_t<std::copy_constructible<Comm>, Comm, Comm const&> comm_;
   detail::parts_in_batch parts_;
   bool is_used_ = false, is_done_ = false;
   int exceptions_ = std::uncaught_exceptions();

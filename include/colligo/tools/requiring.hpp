@@ -81,11 +81,13 @@ struct requiring {
   struct search;
 };
 
-/// The tag holds nothing but knobs.
+/// The tag holds nothing but knobs: no other tag, no hosts or levels of the user's.
 template <class Tag>
 constexpr bool is_defined_by_knobs(Tag const& tag) {
-  if constexpr (requires { tag.hosts.empty(); }) return tag.hosts.empty();
-  else return std::is_empty_v<Tag> || requires { Tag::knobs; } || requires { tag.fingerprint(); };
+  if constexpr (requires { tag.fingerprint(); }) return true;
+  else if constexpr (requires { tag.hosts.empty(); }) return is_knobs_and_hosts<Tag> && tag.hosts.empty();
+  else if constexpr (completed_by_levels<Tag>) return tag.levels == nullptr;
+  else return std::is_empty_v<Tag> || is_knobs_alone<Tag>;
 }
 
 }  // namespace detail
