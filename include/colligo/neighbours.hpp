@@ -285,7 +285,8 @@ concept accepted_over_graph = requires(neighbours<Comm> const& over, Arguments&&
   template <communicator Comm, class... Arguments>                                                                   \
     requires(!requires(neighbours<Comm> const& over, Arguments&&... given) {                                         \
                colligo::name(over, static_cast<Arguments&&>(given)...);                                              \
-             } && !detail::has_form_for_views<collective::what, neighbours<Comm>, Arguments...>)                     \
+             } &&                                                                                                    \
+             !detail::has_form_for_views<collective::what, detail::made::how, neighbours<Comm>, Arguments...>)       \
   attribute detail::answer<collective::exchange, detail::made::how, Comm const&, Arguments...> name(                 \
       neighbours<Comm> const&, Arguments&&...) {                                                                     \
     return {};                                                                                                       \

@@ -175,16 +175,16 @@ constexpr auto packed_as() {
 template <class Call, std::size_t I, class Argument>
 using packed_as_t = typename decltype(packed_as<Call, I, Argument>())::type;
 
-template <class Call, class Over, class Places, class... Arguments>
+template <class Call, made How, class Over, class Places, class... Arguments>
 inline constexpr bool accepts_packed = false;
-template <class Call, class Over, std::size_t... I, class... Arguments>
+template <class Call, made How, class Over, std::size_t... I, class... Arguments>
   requires(is_apart<Call, I, Arguments> || ...) && requires(Over const& over) {
-    Call::forms::template make<made::started>(over, std::declval<packed_as_t<Call, I, Arguments>>()...);
+    Call::forms::template make<How>(over, std::declval<packed_as_t<Call, I, Arguments>>()...);
   }
-inline constexpr bool accepts_packed<Call, Over, std::index_sequence<I...>, Arguments...> = true;
+inline constexpr bool accepts_packed<Call, How, Over, std::index_sequence<I...>, Arguments...> = true;
 /// A form accepts these arguments when those that lie apart are packed.
-template <collective C, class Over, class... Arguments>
-concept accepted_with_views = accepts_packed<call_over<C, std::remove_cvref_t<Over>>, std::remove_cvref_t<Over>,
+template <collective C, made How, class Over, class... Arguments>
+concept accepted_with_views = accepts_packed<call_over<C, std::remove_cvref_t<Over>>, How, std::remove_cvref_t<Over>,
                                              std::index_sequence_for<Arguments...>, Arguments...>;
 
 /// A temporary that owns its elements, which are destroyed with it. Of Boost's arrays only those that own them have a
@@ -459,12 +459,12 @@ class calls_with_views {
   }
 };
 
-template <collective C, class Comm, class... Arguments>
-  requires accepted_with_views<C, Comm, Arguments...>
-inline constexpr bool has_form_for_views<C, Comm, Arguments...> = true;
+template <collective C, made How, class Comm, class... Arguments>
+  requires accepted_with_views<C, How, Comm, Arguments...>
+inline constexpr bool has_form_for_views<C, How, Comm, Arguments...> = true;
 
 template <collective C, made How, class Comm, class... Arguments>
-  requires accepted_with_views<C, Comm, Arguments...>
+  requires accepted_with_views<C, How, Comm, Arguments...>
 struct requested<C, How, Comm const&, Arguments...> {
   using type = made_t<How>;
   static type make(Comm const& comm, Arguments&&... arguments) {
@@ -481,7 +481,7 @@ struct requested<C, How, Comm const&, Arguments...> {
   COLLIGO_CALL_WITH_VIEWS([[nodiscard]], neighbours<Comm>, name##_init, what, ready)
 #define COLLIGO_CALL_WITH_VIEWS(attribute, Over, name, what, how)                                                    \
   template <communicator Comm, class... Arguments>                                                                   \
-    requires detail::accepted_with_views<collective::what, Over, Arguments...>                                       \
+    requires detail::accepted_with_views<collective::what, detail::made::how, Over, Arguments...>                    \
   attribute auto name(Over const& over, Arguments&&... arguments) -> detail::made_t<detail::made::how> {             \
     return detail::calls_with_views<collective::what, Over>::template make<detail::made::how>(                       \
         over, static_cast<Arguments&&>(arguments)...);                                                               \
@@ -521,12 +521,12 @@ COLLIGO_WITH_VIEWS_OVER_GRAPH(reduce_v, reduce_scatter)
     requires std::same_as<decltype(colligo::name(std::declval<Comm const&>(), asked_as<In>(),                        \
                                                  std::declval<More&>()...)),                                         \
                           gathered<std::ranges::range_value_t<asked_as<In>>>>                                        \
-  inline constexpr bool has_form_for_views<collective::name, Comm, In, More...> = true;                              \
+  inline constexpr bool has_form_for_views<collective::name, made::at_once, Comm, In, More...> = true;               \
   }                                                                                                                  \
   namespace by_name {                                                                                                \
   template <communicator Comm, detail::lies_apart In, class... More>                                                 \
-    requires(detail::has_form_for_views<collective::name, Comm, In, More...> &&                                      \
-             !detail::accepted_with_views<collective::name, Comm, In, More...>)                                      \
+    requires(detail::has_form_for_views<collective::name, detail::made::at_once, Comm, In, More...> &&               \
+             !detail::accepted_with_views<collective::name, detail::made::at_once, Comm, In, More...>)               \
   auto name(Comm const& comm, In&& in, More&&... more)                                                               \
       -> gathered<std::ranges::range_value_t<detail::asked_as<In>>> {                                                \
     detail::call_arguments<collective::name, Comm> const checked(comm);                                              \

@@ -237,8 +237,7 @@ TEST_CASE("what a call leaves as it is stays in a view, and a start value may be
       colligo::reduce(chain, in.view(), out.view(), concatenation{});
       wrong += out.values() != words(me == 0 ? 8 : me - 1, 4);
       std::vector<std::size_t> const counts(targets.size(), 4);
-      auto const blocks = words(me, 4 * counts.size());
-      colligo::reduce_v(chain, blocks, counts, out.view(), concatenation{});
+      colligo::reduce_v(chain, words(me, 4 * counts.size()), counts, out.view(), concatenation{});
       wrong += out.values() != words(me == 0 ? 8 : me - 1, 4);
 
       std::vector<std::string> before(4, "s"), same = before;

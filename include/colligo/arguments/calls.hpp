@@ -15,7 +15,7 @@ template <collective C>
 struct calls;
 
 /// views.hpp has a form of a call for these arguments.
-template <collective C, class Comm, class... Arguments>
+template <collective C, made How, class Comm, class... Arguments>
 inline constexpr bool has_form_for_views = false;
 
 /// Makes a request; for arguments that no form accepts, make() returns an `answer`, which prints what is wrong.
@@ -102,7 +102,7 @@ struct elementwise_calls {
     requires(!requires(Comm const& comm, Arguments&&... arguments) {                                                 \
                colligo::name(comm, static_cast<Arguments&&>(arguments)...);                                          \
              } && !(detail::has_forms_elsewhere<std::remove_cvref_t<Arguments>> || ...) &&                           \
-             !detail::has_form_for_views<collective::name, Comm, Arguments...>)                                      \
+             !detail::has_form_for_views<collective::name, detail::made::at_once, Comm, Arguments...>)               \
   detail::answer<collective::name, detail::made::at_once, Comm const&, Arguments...> name(Comm const&,               \
                                                                                           Arguments&&...) {          \
     return {};                                                                                                       \
