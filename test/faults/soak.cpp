@@ -2,8 +2,8 @@
 // Random calls one after the other: collectives, algorithms, lengths, functors that throw, ranks that come late, and
 // one that is killed. Most of them come again soon, as calls do that the library prepares. Beside them requests are in
 // progress, persistent ones are started again, ranks use functors of different types for the same call, and each traces
-// its calls for a while when it likes. Communicators end and others begin. The seed is printed; COLLIGO_SOAK_SEED takes
-// another run's, COLLIGO_SOAK_CALLS makes as many calls instead of 2500.
+// its calls for a while when it likes. Communicators end and others begin. The seed is printed; COLLIGO_TEST_SOAK_SEED
+// takes another run's, COLLIGO_TEST_SOAK_CALLS makes as many calls instead of 2500.
 #define BOOST_TEST_NO_MAIN
 #include <signal.h>
 #include <unistd.h>
@@ -242,7 +242,7 @@ class soak {
 };
 
 unsigned seed_of_this_run() {
-  static unsigned const seed = setting("COLLIGO_SOAK_SEED", std::random_device{}());
+  static unsigned const seed = setting("COLLIGO_TEST_SOAK_SEED", std::random_device{}());
   return seed;
 }
 
@@ -252,8 +252,8 @@ BOOST_AUTO_TEST_CASE(soak_over_mpi) {
   boost::mpi::communicator const world;
   unsigned seed = seed_of_this_run();
   MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, world);
-  if (world.rank() == 0) BOOST_TEST_MESSAGE("COLLIGO_SOAK_SEED=" << seed);
-  unsigned const calls = setting("COLLIGO_SOAK_CALLS", 2500);
+  if (world.rank() == 0) BOOST_TEST_MESSAGE("COLLIGO_TEST_SOAK_SEED=" << seed);
+  unsigned const calls = setting("COLLIGO_TEST_SOAK_CALLS", 2500);
   boost::mpi::communicator comm = world;
   std::optional<soak<boost::mpi::communicator>> run(std::in_place, comm, seed);
   for (unsigned i = 0, lasts = 500; i < calls; ++i) {
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(soak_with_a_kill, *boost::unit_test::disabled()) {
   std::mt19937 random(seed);
   int const victim = static_cast<int>(random() % static_cast<unsigned>(world.size()));
   auto const after = std::chrono::microseconds(random() % 1000000);
-  if (world.rank() == 0) std::printf("COLLIGO_SOAK_SEED=%u\n", seed), std::fflush(stdout);
+  if (world.rank() == 0) std::printf("COLLIGO_TEST_SOAK_SEED=%u\n", seed), std::fflush(stdout);
   soak run(world, seed, true);   // those who wait for messages of the rank that is gone get no error
   BOOST_REQUIRE(run.call().empty());   // before its end there is no memory to see it in
   MPI_Barrier(world);
@@ -312,7 +312,7 @@ BOOST_AUTO_TEST_CASE(soak_with_a_kill, *boost::unit_test::disabled()) {
 
 BOOST_AUTO_TEST_CASE(soak_over_threads) {
   if (boost::mpi::communicator().size() != 1) return;
-  unsigned const seed = seed_of_this_run(), calls = setting("COLLIGO_SOAK_CALLS", 2500);
+  unsigned const seed = seed_of_this_run(), calls = setting("COLLIGO_TEST_SOAK_CALLS", 2500);
   for (int const p : tested::is_thorough() ? std::vector{1, 2, 3, 4, 5, 6, 7, 8, 9} : std::vector{2, 3, 4})
     run_threads(p, [=](thread_communicator& comm) {
       soak run(comm, seed);
