@@ -230,9 +230,9 @@ void print_table(int p, std::vector<row_of_table> const& rows) {
       least = std::min(least, r.text_us), most = std::max(most, r.text_us);
       decided = std::max(decided, r.deciding_us);
     }
-    std::cout << "| " << p << " | " << kind << " | " << decided << " | " << least << " to " << most << " |\n";
+    std::cout << "| " << kind << " | " << decided << " | " << least << " to " << most << " |\n";
   };
-  std::cout << "| p | collectives | deciding, at most | the steps |\n|---|---|---|---|\n";
+  std::cout << "| collectives | deciding, at most | the steps |\n|---|---|---|\n";
   print("regular but all_to_all", [](row_of_table const& r) { return !r.is_exchange && !r.is_irregular; });
   print("all_to_all", [](row_of_table const& r) { return r.is_exchange; });
   print("irregular, the first time", [](row_of_table const& r) { return r.is_irregular; });
