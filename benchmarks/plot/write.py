@@ -16,6 +16,7 @@ import math
 import pathlib
 import re
 import sys
+import textwrap
 
 from figure.collectives import collectives
 
@@ -153,6 +154,14 @@ def worked_out(text):
     return re.sub(r"\{\{(.*?)\}\}", value_of, text, flags=re.S)
 
 
+def wrapped(text):
+    """With lines of prose as long as they may be: numbers have other lengths than what works them out."""
+    def wrap(prose):
+        return textwrap.fill(prose[0], 120, break_long_words=False, break_on_hyphens=False) + "\n"
+
+    return re.sub(r"(?m)(?:^(?![ |#<!-])[^\n]+\n)+", wrap, text)
+
+
 def main():
     for stray in ("On a T3E, figure 4, `flat_100g`: 7 times.", "{{7}} times."):
         try:
@@ -162,7 +171,7 @@ def main():
         sys.exit(f"write: a number that no file gives is not refused: {stray}")
     if rows("collectives") != collectives(False):
         sys.exit("write: collectives.csv is of other tables than benchmarks/README.md: figures.py collectives --again")
-    text = "<!-- Written by plot/write.py from text.md. -->\n" + worked_out((here / "text.md").read_text())
+    text = "<!-- Written by plot/write.py from text.md. -->\n" + wrapped(worked_out((here / "text.md").read_text()))
     page = here / "README.md"
     if "--check" not in sys.argv:
         page.write_text(text)
