@@ -8,7 +8,7 @@
 ///
 /// A channel allocates its memory on first use, so a host of q ranks needs, in bytes,
 ///
-///     q * (4.7 Ki + 16 (q + 1))       for the segments, all that an unused communicator has,
+///     q * (3.6 Ki + 16 (q + 1))       for the segments, all that an unused communicator has,
 ///     + 8.3 KiB for each channel in use (a pair of ranks has one each way; each rank has one to all), 2.3 KiB where
 ///       q > 32, and 128 for each reader but the first; 2 or 4 times that where cache lines have 128 or 256 bytes, and
 ///       256 a reader where the system is asked for their length
@@ -18,8 +18,8 @@
 ///       power of two), up to q = 16 min(512 KiB, 1 MiB / (q - 1)); to some ranks as to one, at least 64 KiB, for
 ///       q > 16 at least 16 KiB, for q > 64 at least 8 KiB.
 ///
-/// 128 ranks that each talk to 18 others: 0.8 + 5.1 + 9 MiB; to all: 0.8 + 2.2 + 8 MiB; all pairs of 128 ranks, with
-/// long messages: 0.8 + 36 + 64 MiB. A rank's own memory is 24 bytes for each other rank, and 300 for each channel.
+/// 128 ranks that each talk to 18 others: 0.7 + 5.1 + 9 MiB; to all: 0.7 + 2.2 + 8 MiB; all pairs of 128 ranks, with
+/// long messages: 0.7 + 36 + 64 MiB. A rank's own memory is 24 bytes for each other rank, and 300 for each channel.
 #pragma once
 
 #include <sched.h>
