@@ -28,7 +28,7 @@ struct calls<collective::all_to_all> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
     call_arguments<collective::all_to_all, Comm> const arguments(comm);
     fill_empty(arguments, out, std::ranges::size(in));
-    auto const [from, to] = spans(in, out);
+    auto const [from, to] = detail::spans(in, out);
     blocks const block = even_blocks(arguments, from.size(), "the input");
     arguments.require_size(to.size(), from.size(), "the output");
     arguments.require_disjoint(from, to);
@@ -52,7 +52,7 @@ struct calls<collective::all_to_all_v> {
     blocks const vector = arguments.blocks_of(counts, out_counts);
     auto const [from_all, to_all] = vectors_of(collective::all_to_all_v, vector, arguments.rank());
     fill_empty(arguments, out, to_all.whole.size());
-    auto const [from, to] = spans(in, out);
+    auto const [from, to] = detail::spans(in, out);
     arguments.require_size(from.size(), from_all.whole.size(), "the input");
     arguments.require_size(to.size(), to_all.whole.size(), "the output");
     arguments.require_size(to_all[arguments.rank()].size(), from_all[arguments.rank()].size(),

@@ -23,7 +23,7 @@ struct calls<collective::reduce_scatter> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::reduce_scatter, Comm> const arguments(comm);
-    auto const [from, to] = spans(in, out);
+    auto const [from, to] = detail::spans(in, out);
     return accept_reducing(arguments, arguments.blocks_of(counts), from, to)
         .template make<How>(std::forward<Op>(op), algorithm);
   }
@@ -34,7 +34,7 @@ struct calls<collective::reduce_scatter_block> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
     call_arguments<collective::reduce_scatter_block, Comm> const arguments(comm);
-    auto const [from, to] = spans(in, out);
+    auto const [from, to] = detail::spans(in, out);
     return accept_reducing(arguments, arguments.blocks_of(to.size()), from, to)
         .template make<How>(std::forward<Op>(op), algorithm);
   }

@@ -30,7 +30,7 @@ struct owned_scan final : owned_functor<Op> {
   initial_value initial{&init_};
 
   void begin() override { initial.is_in_result = false; }
-  void finish() override { combine_with_init(first_, initial, to_, this->op); }
+  void finish() override { detail::combine_with_init(first_, initial, to_, this->op); }
 
  private:
   T init_;
@@ -45,8 +45,8 @@ struct calls<collective::exclusive_scan> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, std::ranges::range_value_t<Out> const& init, Op&& op,
                           Algorithm const& algorithm = {}) {
-    auto const [from, to] = spans(in, out);
-    return make_with_init<How>(accept_elementwise(call_arguments<what, Comm>(comm), from, to), to, init,
+    auto const [from, to] = detail::spans(in, out);
+    return make_with_init<How>(detail::accept_elementwise(call_arguments<what, Comm>(comm), from, to), to, init,
                                std::forward<Op>(op), algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, class T, functor_in_place<Both> Op,
@@ -66,7 +66,7 @@ struct calls<collective::exclusive_scan> {
       initial_value initial{&init};
       accepted.call.init = &initial;
       accepted.make(op, algorithm);
-      combine_with_init(first, initial, to, op);
+      detail::combine_with_init(first, initial, to, op);
     } else {
       using functor = std::decay_t<Op>;
       auto owned = accepted.template own<owned_scan<T, functor>>(std::forward<Op>(op), init, to, first);

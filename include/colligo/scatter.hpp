@@ -47,8 +47,8 @@ struct calls<collective::scatter> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
     call_arguments<collective::scatter, Comm> const arguments(comm, root);
-    auto const [from, to] = spans(in, out);
-    return accept_scattering(arguments, arguments.blocks_of(to.size()), from, to, root)
+    auto const [from, to] = detail::spans(in, out);
+    return detail::accept_scattering(arguments, arguments.blocks_of(to.size()), from, to, root)
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
@@ -56,7 +56,8 @@ struct calls<collective::scatter> {
     call_arguments<collective::scatter, Comm> const arguments(comm, root);
     auto const both = span_of(in_place);
     auto const n = arguments.at(root) ? both.size() / static_cast<std::size_t>(arguments.size()) : both.size();
-    return accept_scattering(arguments, arguments.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
+    return detail::accept_scattering(arguments, arguments.blocks_of(n), both, root)
+        .template make<How>(no_functor{}, algorithm);
   }
 };
 template <>
@@ -66,17 +67,17 @@ struct calls<collective::scatterv> {
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::scatterv, Comm> const arguments(comm, root);
-    auto const [from, to] = spans(in, out);
+    auto const [from, to] = detail::spans(in, out);
     blocks const block = arguments.blocks_of(counts);
     arguments.require_size(to.size(), block[arguments.rank()].size(), "the output");
-    return accept_scattering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
+    return detail::accept_scattering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::scatterv, Comm> const arguments(comm, root);
-    return accept_scattering(arguments, arguments.blocks_of(counts), span_of(both), root)
+    return detail::accept_scattering(arguments, arguments.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, class In, std::ranges::sized_range Counts, std::ranges::sized_range Displs,

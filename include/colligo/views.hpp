@@ -441,7 +441,7 @@ class calls_with_views {
         else return memory_of<std::ranges::range_value_t<Out>>(out);
       }();
       using T = std::remove_pointer_t<decltype(to.data)>;
-      if (share_elements(memory_of<T const>(in), to)) refuse_overlap(checked.as_refused(call::name));
+      if (detail::share_elements(memory_of<T const>(in), to)) refuse_overlap(checked.as_refused(call::name));
     }
   }
   template <bool Apart, class Argument, class Given>

@@ -370,6 +370,7 @@ TEST_CASE("a hierarchy: rounds of 4 to 9, groups that hierarchy, order, places")
   CHECK(dealt.pairs_off());
   for (int const size : {0, -4})
     CHECK_THROWS_WITH(hierarchy_of(8, {2, size}), Catch::Matchers::Contains("a size is " + std::to_string(size)));
+  CHECK_THROWS_WITH(hierarchy(8, {{0, 0, 1}}), "colligo: a hierarchy of 8 ranks: level 0 has the groups of 3");
 }
 
 TEST_CASE("where groups differ others are joined, some over a level: for whole vectors, for short and long slices") {

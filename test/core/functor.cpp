@@ -35,6 +35,16 @@ TEST_CASE("which functors are known to commute") {
   CHECK(as_commutative(lambda)(3, 4) == 7);
 }
 
+TEST_CASE("largest values need operator< alone") {
+  struct version {
+    int number;
+    bool operator<(version const& other) const { return number < other.number; }
+  };
+  CHECK(maximum{}(version{1}, version{2}).number == 2);
+  CHECK(maximum_or_nan{}(version{2}, version{1}).number == 2);
+  CHECK(maxloc{}(located<version>{{1}, 0}, located<version>{{2}, 1}).index == 1);
+}
+
 TEST_CASE("maxloc and minloc: ties go to the lowest index, whatever the order") {
   located<double, int> const a{2, 7}, b{2, 3}, c{1, 0};
   CHECK(maxloc{}(a, b) == b);

@@ -297,4 +297,6 @@ TEST_CASE("elements that do not lie side by side are packed in the order of the 
   CHECK(strided(m, {1, 4}, {77, 1}).is_contiguous());
   CHECK(strided(m, {2, 3}, {1, 0}).overlapping_axis() == 1);
   CHECK(strided(m, {2, 3}, {1, 2}).overlapping_axis() == 2);
+  CHECK(strided(m, {2, 3}, {3, 2}).overlapping_axis() == 2);   // 0 2 4 3 5 7
+  CHECK(strided(m, {3, 4}, {3, 2}).overlapping_axis() == 0);   // 6 twice
 }

@@ -210,6 +210,17 @@ BOOST_AUTO_TEST_CASE(calls_on_a_warm_communicator_allocate_nothing) {
 }
 
 // Two distributions in turn: what is worked out from counts is kept for both, by requests too.
+BOOST_AUTO_TEST_CASE(nor_do_calls_that_alternate_between_types_and_functors) {
+  boost::mpi::communicator const world;
+  std::vector<double> x(3000, 1), y(3000);
+  std::vector<float> u(3000, 1), v(3000);
+  warm("all_reduce of double and float, a sum and a maximum", [&] {
+    colligo::all_reduce(world, x, y, std::plus<>{});
+    colligo::all_reduce(world, u, v, std::plus<>{});
+    colligo::all_reduce(world, x, y, colligo::maximum{});
+  });
+}
+
 BOOST_AUTO_TEST_CASE(nor_do_irregular_calls) {
   boost::mpi::communicator const world, fresh(world, boost::mpi::comm_duplicate);
   auto const p = static_cast<std::size_t>(world.size()), me = static_cast<std::size_t>(world.rank());

@@ -70,7 +70,9 @@ auto* base_for(Checked const& arguments, R& range, extent_of_blocks const& where
     return range;
   } else {
     if (where.last > 0) fill_empty(arguments, range, static_cast<std::size_t>(where.last));
-    arguments.require_count(where.first);
+    if (where.first < 0)
+      refuse_because(arguments.as_refused(), concat({"a block begins at the displacement ", std::to_string(where.first),
+                                                     ", before ", which}));
     auto const last = static_cast<std::size_t>(where.last);
     arguments.require_size(std::min<std::size_t>(std::ranges::size(range), last), last, which);
     return std::ranges::data(range);

@@ -56,7 +56,7 @@ concept takes_index = !std::is_invocable_r_v<T, Op&, T const&, T const&> &&
 /// The larger / smaller of two values, of a NaN and a number the number: whatever the order of ranks.
 struct maximum {
   template <class T>
-  constexpr T operator()(T const& a, T const& b) const { return b > a || detail::unordered(a) ? b : a; }
+  constexpr T operator()(T const& a, T const& b) const { return a < b || detail::unordered(a) ? b : a; }
 };
 struct minimum {
   template <class T>
@@ -66,7 +66,7 @@ struct minimum {
 /// The same, but of a NaN and a number it is the NaN: the result shows that some rank has one.
 struct maximum_or_nan {
   template <class T>
-  constexpr T operator()(T const& a, T const& b) const { return b > a || detail::unordered(b) ? b : a; }
+  constexpr T operator()(T const& a, T const& b) const { return a < b || detail::unordered(b) ? b : a; }
 };
 struct minimum_or_nan {
   template <class T>
@@ -106,7 +106,7 @@ constexpr Located better_of(Located const& a, Located const& b, Better better) {
 struct maxloc {
   template <detail::ordered T, detail::ordered Index>
   constexpr located<T, Index> operator()(located<T, Index> const& a, located<T, Index> const& b) const {
-    return detail::better_of(a, b, std::greater<>{});
+    return detail::better_of(a, b, [](T const& x, T const& y) { return y < x; });
   }
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -45,7 +46,8 @@ struct strided_view {
     }
     return true;
   }
-  /// An axis along which elements may share memory; D if there is none.
+  /// An axis along which elements may share memory; D if there is none. For three axes and more each has to step over
+  /// those of smaller strides.
   constexpr std::size_t overlapping_axis() const {
     if (size() == 0) return D;
     std::array<std::size_t, D> by_stride{};
@@ -54,9 +56,17 @@ struct strided_view {
     std::sort(by_stride.begin(), by_stride.end(),
               [&](std::size_t a, std::size_t b) { return length(a) < length(b); });
     std::ptrdiff_t covered = 0;   // by the axes of smaller strides, beyond the first element
+    std::size_t before = D;       // the only one of these
     for (std::size_t const d : by_stride) {
       if (extents[d] <= 1) continue;
-      if (length(d) <= covered) return d;
+      // Of two axes, elements meet first where both have gone to a common multiple of their strides.
+      auto const meets = [&](std::size_t of, std::size_t other) {
+        return extents[of] > static_cast<std::size_t>(length(other) / std::gcd(length(of), length(other)));
+      };
+      bool const are_apart = length(d) > covered || (before < D && length(before) != 0 &&
+                                                     !(meets(d, before) && meets(before, d)));
+      if (!are_apart) return d;
+      before = covered == 0 ? d : D;
       covered += length(d) * static_cast<std::ptrdiff_t>(extents[d] - 1);
     }
     return D;

@@ -73,20 +73,22 @@ inline void choose_first(communicator_state& state, call const& call, policy_tab
 inline choice const& latest_by_rules(communicator_state& state, call const& call, policies_of_collective policies) {
   auto& kept = kept_choices::of(state, call.what);
   decided_for const wanted(state, call);
-  if (kept.is_like(call)) [[likely]] {
-    if (kept.latest != wanted && kept.rules && !kept.take_earlier(wanted)) {   // nothing else has changed
+  if (kept.automatic && kept.latest == wanted) [[likely]] return kept.by;
+  if (!kept.automatic || !kept.take_earlier(wanted)) {
+    if (!kept.is_like(call)) {
+      kept.automatic = false;   // while it may throw
+      kept.name.clear();
+      bool const sums = (state.before() & exactness) != 0;
+      choose_first(state, sums ? sum_exactly->as_exact(state, call) : call, policies(), kept);
+      kept.of = call.of, kept.wire = call.wire;
+      kept.automatic = true;
+      kept.overridden = kept.by;
+    } else if (kept.rules) {   // only the vector has changed
       kept.known.vector = call.vector, kept.known.root = call.root;
       choose_now(call.what, policies(), kept);
-      kept.keep(wanted);
+    } else {
+      kept.by = kept.overridden;
     }
-  } else {
-    kept.earlier.clear();
-    kept.automatic = false;   // while it may throw
-    kept.name.clear();
-    bool const sums = (state.before() & exactness) != 0;
-    choose_first(state, sums ? sum_exactly->as_exact(state, call) : call, policies(), kept);
-    kept.of = call.of, kept.wire = call.wire;
-    kept.automatic = true;
     kept.keep(wanted);
   }
   kept.latest = wanted;

@@ -18,14 +18,17 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// The vector that a choice was made for.
+/// The elements and the vector that a choice was made for.
 struct decided_for {
+  element const* of = nullptr;
+  void const* wire = nullptr;
   std::size_t n = 0;
   std::uint64_t distribution = 0;   ///< of its blocks; 0: they are even
   int root = 0;                     ///< where they are uneven
 
   decided_for() = default;
-  decided_for(communicator_state const& state, call const& call) : n(call.vector.whole.size()) {
+  decided_for(communicator_state const& state, call const& call)
+      : of(call.of), wire(call.wire), n(call.vector.whole.size()) {
     if (call.vector.offsets) [[unlikely]] distribution = state.distribution, root = call.root;
   }
   friend bool operator==(decided_for const&, decided_for const&) = default;
@@ -34,15 +37,18 @@ struct decided_for {
 /// The latest choices for a collective, kept with the state, because programs repeat calls.
 struct kept_choice {
   decided_for latest;
+  bool automatic = false;   ///< `by` is for automatic
+  std::string name;
+  choice by{};
+  // The elements for which an override was last considered: it holds for vectors of any length, or the rules do.
   element const* of = nullptr;
   void const* wire = nullptr;
-  bool automatic = false, rules = false;   ///< `by` is for automatic; and not the environment's override
-  std::string name;
+  bool rules = false;
   situation known{};
-  choice by{};
-  // The latest choices of the rules for other vectors.
+  choice overridden{};   ///< if not the rules
+  // The latest choices for other calls.
   struct earlier_choice {
-    decided_for vector;
+    decided_for wanted;
     choice by{};
     earlier_choice* next = nullptr;
 
@@ -62,17 +68,17 @@ struct kept_choice {
   /// Kept for automatic and calls like this one, on vectors of any length.
   bool is_like(call const& call) const { return automatic && of == call.of && wire == call.wire; }
 
-  /// Takes the earlier choice for an equal vector; false if there is none.
-  bool take_earlier(decided_for const& vector) {
-    auto const* found = earlier.find([&](earlier_choice const& one) { return one.vector == vector; });
+  /// Takes the earlier choice for an equal call; false if there is none.
+  bool take_earlier(decided_for const& wanted) {
+    auto const* found = earlier.find([&](earlier_choice const& one) { return one.wanted == wanted; });
     if (found) by = found->by;
     return found;
   }
-  void keep(decided_for const& vector) {
+  void keep(decided_for const& wanted) {
     try {
       auto one = earlier.make_room(1);   // a warm call allocates nothing
       if (!one) one = make_owner<earlier_choice>();
-      one->vector = vector, one->by = by;
+      one->wanted = wanted, one->by = by;
       earlier.add(std::move(one));
     } catch (std::bad_alloc const&) {   // decided again the next time
     }
@@ -119,7 +125,7 @@ struct kept_choices final : kept_with_state {
     if (!state.selection) [[unlikely]] return nullptr;
     kept_choice const* const kept =
         static_cast<kept_choices&>(*state.selection).of_collective[static_cast<std::size_t>(call.what)].get();
-    return kept && kept->is_like(call) && kept->latest == decided_for(state, call) ? &kept->by : nullptr;
+    return kept && kept->automatic && kept->latest == decided_for(state, call) ? &kept->by : nullptr;
   }
 };
 

@@ -23,7 +23,7 @@ call call_in_question(Comm const& comm, collective what, std::size_t n, Op const
   if (n > most / static_cast<std::size_t>(has_blocks(what) ? p : 1))
     throw argument_error(concat({"colligo: a call of ", n, " elements is asked about, which no process can address"}));
   std::size_t const all = what == collective::barrier ? 2 : has_blocks(what) ? n * static_cast<std::size_t>(p) : n;
-  return {what, &element_of<T, Op const>, state_of<Comm>::template wire<T, Op const, true>(), const_cast<Op*>(&op),
+  return {what, &element_of<T, Op>, state_of<Comm>::template wire<T, Op, true>(), const_cast<Op*>(&op),
           blocks{{0, all}, p}, {}, {}};
 }
 

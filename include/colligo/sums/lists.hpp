@@ -132,7 +132,7 @@ typename Question::answer answered(Comm const& comm, Question question) {
   std::optional<list_in_call<Question>> list;
   at.attempt([&] { list.emplace(question.capacity(), at.rank()); });
   list->write(question);
-  auto accepted = accept_list(comm, list->bytes, question);
+  auto accepted = detail::accept_list(comm, list->bytes, question);
   run_by_rules(accepted.state, accepted.call, &policy_table_of<collective::all_reduce>);
   return list->read(question);
 }
@@ -155,7 +155,7 @@ made_t<How> ask(Comm const& comm, Question question, typename Question::answer& 
   call_arguments<collective::all_reduce, Comm> const at(comm);
   owner<owned_list<Question>> owned;
   at.attempt([&] { owned = make_owner<owned_list<Question>>(std::move(question), out, at.rank()); });
-  auto accepted = accept_list(comm, owned->list.bytes, owned->question);
+  auto accepted = detail::accept_list(comm, owned->list.bytes, owned->question);
   auto const& by = by_rules(accepted.state, accepted.call, &policy_table_of<collective::all_reduce>);
   return made_t<How>(prepare_call(accepted.state, accepted.call, by, std::move(owned), How == made::ready));
 }

@@ -57,7 +57,7 @@ class hierarchy {
   /// `levels`: the group of each rank, as any numbers; innermost level first. Dropped are levels that distinguish
   /// nothing (one rank per group, one group of all, the groups of the level above), and levels whose groups do not lie
   /// within groups of the level above. `far`: what the ranks of a group share on each level, then what all ranks share;
-  /// by default a cache, a socket, a host.
+  /// by default a cache, a socket, a host. Throws argument_error if a level is not a list of p groups.
   hierarchy(int p, std::vector<std::vector<int>> const& levels, std::vector<distance> const& far = {});
   static hierarchy of_lists(int p, detail::row_of_lists const& levels, detail::small_vector<distance> far);
   /// Groups of sizes[0] consecutive ranks, then groups of sizes[1] of these groups, and so on; the last groups may be

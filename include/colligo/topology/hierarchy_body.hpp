@@ -20,7 +20,12 @@ namespace colligo::inline COLLIGO_MODE {
                                       std::vector<distance> const& far)
     : hierarchy(p, [&] {
         detail::row_of_lists lists;
-        for (std::size_t level = 0; level < levels.size(); ++level) lists.add(levels[level]);
+        for (std::size_t level = 0; level < levels.size(); ++level) {
+          if (levels[level].size() != static_cast<std::size_t>(p))
+            throw argument_error(detail::concat({"colligo: a hierarchy of ", p, " ranks: level ", level,
+                                                 " has the groups of ", levels[level].size()}));
+          lists.add(levels[level]);
+        }
         return lists;
       }(), {far.data(), far.data() + far.size()}, false) {
   stand_in_columns();
