@@ -47,8 +47,8 @@ if(COLLIGO_THOROUGH OR NOT COLLIGO_SANITIZE)   # schedules as data, arithmetic: 
                  core/indices.cpp rules/bits.cpp sums/batch.cpp sums/binned.cpp sums/exact.cpp sums/sequences.cpp
                  sums/sparse.cpp)
   add_test(NAME texts COMMAND test_texts)
-  target_sources(test_algorithms PRIVATE algorithm/recorded.cpp algorithm/calls_page.cpp)
-  set_source_files_properties(algorithm/calls_page.cpp PROPERTIES COMPILE_DEFINITIONS
+  target_sources(test_algorithms PRIVATE algorithm/recorded.cpp algorithm/algorithms_page.cpp)
+  set_source_files_properties(algorithm/algorithms_page.cpp PROPERTIES COMPILE_DEFINITIONS
                               "COLLIGO_TEST_GUIDE=\"${PROJECT_SOURCE_DIR}/examples/guide\"")
 endif()
 foreach(program IN LISTS programs)

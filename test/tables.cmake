@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # The table of variables in GUIDE/environment.md has every variable of the environment that the headers below HEADERS name,
-# one for each collective too, and no other one; each collective has the algorithms that its row shows, as the table in
-# GUIDE/calls.md says. The table in GUIDE/errors.md has every exception. HEADERS/path.svg has the stations of a call.
+# one for each collective too, those of the preloaded library, and no other one; each collective has the algorithms that
+# its row shows, as the table in GUIDE/algorithms.md says. The table in GUIDE/errors.md has every exception. HEADERS/path.svg
+# has the stations of a call.
 cmake_minimum_required(VERSION 3.20)
 file(GLOB_RECURSE headers ${HEADERS}/*.hpp)
 set(known "")
@@ -12,6 +13,11 @@ foreach(header IN LISTS headers)
   list(APPEND known ${found})
 endforeach()
 list(TRANSFORM known REPLACE "[\"=]" "")
+foreach(source settings.cpp run)
+  file(READ ${GUIDE}/../drop_in/${source} text)
+  string(REGEX MATCHALL "COLLIGO_DROP_IN[A-Z_]*" found "${text}")
+  list(APPEND known ${found})
+endforeach()
 file(READ ${HEADERS}/core/policy.hpp text)
 string(REGEX MATCH "enum class collective {[^}]*" text "${text}")
 string(REGEX MATCHALL "[a-z_]+[,\n]" collectives "${text}")
@@ -38,7 +44,7 @@ if(count LESS 30 OR NOT "${known}" STREQUAL "${listed}")
 endif()
 
 set(shown 0)
-file(READ ${GUIDE}/calls.md calls)
+file(READ ${GUIDE}/algorithms.md page)
 foreach(row IN LISTS rows)
   if(row MATCHES "^[|]([^|]*)[|]([^|]*)[|] (an .algorithm|the same [|] )")
     string(REGEX MATCHALL "COLLIGO_[A-Z_]+" variables "${CMAKE_MATCH_1}")
@@ -47,11 +53,11 @@ foreach(row IN LISTS rows)
       string(TOLOWER "${variable}" name)
       string(REGEX REPLACE "^colligo_" "" name "${name}")
       foreach(example IN LISTS examples)
-        string(REGEX MATCH "\n[|] ${example}` [|][^|]*[|]" its "${calls}")
+        string(REGEX MATCH "\n[|] ${example}` [|][^|]*[|]" its "${page}")
         string(REGEX REPLACE "([a-z_]+)[(]([a-z_]+)[)]" "\\1 \\1\\2" its "${its}")
         math(EXPR shown "${shown} + 1")
         if(NOT its MATCHES "[| ]${name} ")
-          message(FATAL_ERROR "environment.md shows ${variable}=${example}`, and calls.md: ${its}")
+          message(FATAL_ERROR "environment.md shows ${variable}=${example}`, and algorithms.md: ${its}")
         endif()
       endforeach()
     endforeach()

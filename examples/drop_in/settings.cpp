@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// COLLIGO_DROP_IN=off or a list of collectives, COLLIGO_DROP_IN_REPORT=1, and what happens in MPI_Init and
+// COLLIGO_DROP_IN, a switch or a list of collectives, COLLIGO_DROP_IN_REPORT=1, and what happens in MPI_Init and
 // MPI_Finalize.
 #include "settings.hpp"
 
 #include "drop_in.hpp"
 
 #include <colligo/bytes.hpp>
+#include <colligo/core/strings.hpp>
 
 #include <algorithm>
 #include <array>
@@ -53,7 +54,7 @@ std::uint64_t wanted_by_environment() {
   for (collective const c : served_collectives) all |= std::uint64_t{1} << static_cast<int>(c);
   if (text == nullptr || *text == '\0') return all;
   std::string_view rest = text;
-  if (rest == "off") return 0;
+  if (auto const on = colligo::detail::switch_in(rest)) return *on ? all : 0;
   while (!rest.empty()) {
     auto const end = std::min(rest.find(','), rest.size());
     std::string_view const name = rest.substr(0, end);
@@ -189,7 +190,6 @@ int begin(int code) {
     return code;
   }
   wanted = wanted_by_environment();
-  char const* const report = std::getenv("COLLIGO_DROP_IN_REPORT");
   std::uint64_t const mine = hash_of_settings();
   // Bits that all have, and bits that nobody has: minima of unsigned numbers are wrong in some MPI libraries.
   std::array<std::uint64_t, 2> const own{mine, ~mine};
@@ -207,7 +207,7 @@ int begin(int code) {
       std::fprintf(stderr, "colligo: drop_in: rank %d has other COLLIGO_ variables than rank 0 (mpirun -x "
                            "forgotten?); all calls are passed on\n", static_cast<int>(other - all.begin()));
   }
-  int wants = report != nullptr && *report != '\0' && std::strcmp(report, "0") != 0, all_want = 0;
+  int wants = colligo::detail::environment_value("COLLIGO_DROP_IN_REPORT") != nullptr, all_want = 0;
   MPI_Allreduce(&wants, &all_want, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
   reports = all_want != 0;
   ignore_other_bits();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The table of algorithms in examples/guide/calls.md has every tag of the catalogue, its collectives, its order, its
-// knobs and their defaults, and no other line.
+// The table in examples/guide/algorithms.md has every tag of the catalogue, its collectives, its order, its knobs and
+// their defaults, and no other line.
 #include <catch2/catch.hpp>
 
 #include <colligo/algorithm/catalogue.hpp>
@@ -21,7 +21,7 @@ struct line {
 };
 std::map<std::string, line> lines_of_page() {
   std::map<std::string, line> found;
-  std::ifstream page(COLLIGO_TEST_GUIDE "/calls.md");
+  std::ifstream page(COLLIGO_TEST_GUIDE "/algorithms.md");
   std::string text;
   while (std::getline(page, text) && text != "| tag | collectives | order | knobs and defaults | good for |") {}
   std::regex const row(R"(\| `(\w+)` \| ([^|]*) \| ([^|]*) \| ([^|]*)\| [^|]+ \|)");
@@ -49,7 +49,7 @@ std::set<std::string> collectives_in(std::string const& text) {
 
 }  // namespace
 
-TEST_CASE("calls.md has every algorithm, for what, in which order, and its knobs") {
+TEST_CASE("algorithms.md has every algorithm, for what, in which order, and its knobs") {
   auto lines = lines_of_page();
   for_each_algorithm([&]<class Tag>(Tag const& tag) {
     std::string const name(Tag::name);
