@@ -182,9 +182,18 @@ template <class Call, made How, class Over, std::size_t... I, class... Arguments
     Call::forms::template make<How>(over, std::declval<packed_as_t<Call, I, Arguments>>()...);
   }
 inline constexpr bool accepts_packed<Call, How, Over, std::index_sequence<I...>, Arguments...> = true;
+/// With them the input has to be contiguous.
+template <collective C, class... Arguments>
+constexpr bool has_displacements() {
+  constexpr std::size_t place = C == collective::scatterv ? 3 : C == collective::all_to_all_v ? 5 : sizeof...(Arguments);
+  if constexpr (place < sizeof...(Arguments))
+    return std::ranges::range<std::tuple_element_t<place, std::tuple<Arguments...>>>;
+  else return false;
+}
 /// A form accepts these arguments when those that lie apart are packed.
 template <collective C, made How, class Over, class... Arguments>
-concept accepted_with_views = accepts_packed<call_over<C, std::remove_cvref_t<Over>>, How, std::remove_cvref_t<Over>,
+concept accepted_with_views = !has_displacements<C, Arguments...>() &&
+                              accepts_packed<call_over<C, std::remove_cvref_t<Over>>, How, std::remove_cvref_t<Over>,
                                              std::index_sequence_for<Arguments...>, Arguments...>;
 
 /// A temporary that owns its elements, which are destroyed with it. Of Boost's arrays only those that own them have a

@@ -48,7 +48,9 @@ concept base_of_blocks = pointer_to<R, T> || pointer_to<R, T const> || element_o
 template <class R, class T>
 concept base_of_output = pointer_to<R, T> || (output<R> && element_of_range<T, std::remove_cvref_t<R>>);
 template <class R>
-struct element_of_base { using type = std::ranges::range_value_t<R>; };
+struct element_of_base {};
+template <std::ranges::range R>
+struct element_of_base<R> { using type = std::ranges::range_value_t<R>; };
 template <class T>
 struct element_of_base<T*> { using type = std::remove_const_t<T>; };
 /// The element type of a range, or of a pointer.
