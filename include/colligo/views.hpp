@@ -185,8 +185,9 @@ inline constexpr bool accepts_packed<Call, How, Over, std::index_sequence<I...>,
 /// With them the input has to be contiguous.
 template <collective C, class... Arguments>
 constexpr bool has_displacements() {
-  constexpr std::size_t place = C == collective::scatterv ? 3 : C == collective::all_to_all_v ? 5 : sizeof...(Arguments);
-  if constexpr (place < sizeof...(Arguments))
+  constexpr std::size_t all = sizeof...(Arguments);
+  constexpr std::size_t place = C == collective::scatterv ? 3 : C == collective::all_to_all_v ? 5 : all;
+  if constexpr (place < all)
     return std::ranges::range<std::tuple_element_t<place, std::tuple<Arguments...>>>;
   else return false;
 }
