@@ -24,22 +24,15 @@
 namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
-inline constinit char place_of_in_place = 0;
-}
-/// Instead of a pointer: input and output are one vector, as with MPI_IN_PLACE. In place of `in`; of `out` in scatter
-/// and scatterv.
-inline void* const in_place_bytes = &detail::place_of_in_place;
-
-namespace detail {
 
 /// All collectives over a communicator. `How` says what a function returns: nothing, when it is complete on this rank;
 /// a request; a persistent request. Pointers are to elements of the call's element; lengths, counts and displacements
 /// are numbers of elements. `algorithm`: a name, as named() takes it; empty: the library chooses. Every function throws
-/// argument_error (a negative length, a root out of range, vectors that overlap, an element that does not combine where
-/// it has to), algorithm_error and mpi_error, as the call of this name on ranges does, before anything is written; all
-/// are collective. Vectors, counts and the element's context have to live until a request is complete, counts only
-/// until it is made. What lies apart is copied: blocks whose displacements leave gaps, the result of a reduce_scatter
-/// in place.
+/// argument_error (a negative length, a root out of range, vectors that overlap, in_place_bytes for a vector that can
+/// not be in place, an element that does not combine where it has to), algorithm_error and mpi_error, as the call of
+/// this name on ranges does, before anything is written; all are collective. Vectors, counts and the element's context
+/// have to live until a request is complete, counts only until it is made. What lies apart is copied: blocks whose
+/// displacements leave gaps, the result of a reduce_scatter in place.
 template <made How, communicator Comm>
 class calls_on_bytes {
  public:
@@ -56,8 +49,10 @@ class calls_on_bytes {
     arguments<collective::reduce> const checked(comm_, root);
     require_combination(checked, element), checked.require_count(n);
     range const all = length(n), here = checked.at(root) ? all : range{};
-    if (in == in_place_bytes) in = out;
-    else if (checked.at(root)) require_apart(checked, in, all, out, all, element);
+    if (checked.at(root)) {
+      if (in == in_place_bytes) in = out;
+      else require_apart(checked, in, all, out, all, element);
+    }
     return make(checked.accept({all, checked.size()}, input(in), all, checked.at(root) ? output(out) : output(nullptr),
                                here, root),
                 element, algorithm);
@@ -353,6 +348,9 @@ class calls_on_bytes {
   template <collective C>
   made_t<How> make(accepted<C, Comm, std::byte> accepted, registered_element const& element, std::string_view algorithm,
                    owner<moved_bytes> moved = {}) const {
+    if (accepted.call.in.data == in_place_bytes || accepted.call.out.data == in_place_bytes) [[unlikely]]
+      refuse_because({accepted.state, C, accepted.call.checked()},
+                     "in place stands for `in`, in scatters for `out`, and only on ranks that have both");
     struct nothing_known {};   // a type and a functor for which MPI has no datatype and no operation
     accepted.call.of = combines(C) ? &element.combined() : &element.moved();
     accepted.call.wire = state_of<Comm>::template wire<nothing_known, nothing_known, true>();

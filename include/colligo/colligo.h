@@ -74,7 +74,7 @@ enum colligo_op {
 int colligo_known_element(enum colligo_type type, enum colligo_op op, colligo_element* element);
 
 /** Instead of a pointer: input and output are one vector. Instead of `in`; in scatter and scatterv of `out`, at the
- * root. */
+ * root. COLLIGO_ARGUMENT elsewhere. */
 extern char colligo_in_place_storage[1];
 #define COLLIGO_IN_PLACE ((void*)colligo_in_place_storage)
 

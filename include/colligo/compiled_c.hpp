@@ -189,7 +189,7 @@ using colligo::detail::element_from, colligo::detail::from_c, colligo::detail::p
 
 #define COLLIGO_ON_VECTORS(name)                                                                                     \
   COLLIGO_FORMS(name, COLLIGO_LIST(void const* in, void* out, ptrdiff_t n, colligo_element element, char const* by), \
-                from_c(in), out, n, element_from(element), from_c(by))
+                from_c(in), from_c(out), n, element_from(element), from_c(by))
 #define COLLIGO_ON_VECTORS_AND_ROOT(name)                                                                            \
   COLLIGO_FORMS(name,                                                                                                \
                 COLLIGO_LIST(void const* in, void* out, ptrdiff_t n, colligo_element element, int root,              \
@@ -200,7 +200,7 @@ COLLIGO_ON_VECTORS(all_reduce)
 COLLIGO_ON_VECTORS_AND_ROOT(reduce)
 COLLIGO_FORMS(broadcast,
               COLLIGO_LIST(void* both, ptrdiff_t n, colligo_element element, int root, char const* by),
-              both, n, element_from(element), root, from_c(by))
+              from_c(both), n, element_from(element), root, from_c(by))
 COLLIGO_ON_VECTORS(scan)
 COLLIGO_ON_VECTORS(exclusive_scan)
 COLLIGO_FORMS(barrier, char const* by, from_c(by))
@@ -208,38 +208,40 @@ COLLIGO_ON_VECTORS(all_gather)
 COLLIGO_FORMS(all_gatherv,
               COLLIGO_LIST(void const* in, void* out, ptrdiff_t const* counts, ptrdiff_t const* displacements,
                            colligo_element element, char const* by),
-              from_c(in), out, places_from_c(counts, displacements, over.size()), element_from(element), from_c(by))
+              from_c(in), from_c(out), places_from_c(counts, displacements, over.size()), element_from(element),
+              from_c(by))
 COLLIGO_ON_VECTORS_AND_ROOT(gather)
 #define COLLIGO_GATHERV                                                                                              \
   COLLIGO_LIST(void const* in, [[maybe_unused]] ptrdiff_t n, void* out, ptrdiff_t const* counts,                     \
                ptrdiff_t const* displacements, colligo_element element, int root, char const* by)
 COLLIGO_BLOCKING_FORMS(gatherv, COLLIGO_GATHERV,
-                       gatherv(from_c(in), n, out, places_from_c(counts, displacements, over.size()),
+                       gatherv(from_c(in), n, from_c(out), places_from_c(counts, displacements, over.size()),
                                element_from(element), root, from_c(by)))
 COLLIGO_REQUEST_FORMS(gatherv, COLLIGO_GATHERV,
-                      gatherv(from_c(in), out, places_from_c(counts, displacements, over.size()),
+                      gatherv(from_c(in), from_c(out), places_from_c(counts, displacements, over.size()),
                               element_from(element), root, from_c(by)))
 COLLIGO_ON_VECTORS_AND_ROOT(scatter)
 #define COLLIGO_SCATTERV                                                                                             \
   COLLIGO_LIST(void const* in, ptrdiff_t const* counts, ptrdiff_t const* displacements, void* out,                   \
                [[maybe_unused]] ptrdiff_t n, colligo_element element, int root, char const* by)
 COLLIGO_BLOCKING_FORMS(scatterv, COLLIGO_SCATTERV,
-                       scatterv(in, places_from_c(counts, displacements, over.size()), from_c(out), n,
+                       scatterv(from_c(in), places_from_c(counts, displacements, over.size()), from_c(out), n,
                                 element_from(element), root, from_c(by)))
 COLLIGO_REQUEST_FORMS(scatterv, COLLIGO_SCATTERV,
-                      scatterv(in, places_from_c(counts, displacements, over.size()), from_c(out),
+                      scatterv(from_c(in), places_from_c(counts, displacements, over.size()), from_c(out),
                                element_from(element), root, from_c(by)))
 COLLIGO_FORMS(reduce_scatter,
               COLLIGO_LIST(void const* in, void* out, ptrdiff_t const* counts, colligo_element element,
                            char const* by),
-              from_c(in), out, places_from_c(counts, nullptr, over.size()).counts, element_from(element), from_c(by))
+              from_c(in), from_c(out), places_from_c(counts, nullptr, over.size()).counts, element_from(element),
+              from_c(by))
 COLLIGO_ON_VECTORS(reduce_scatter_block)
 COLLIGO_ON_VECTORS(all_to_all)
 COLLIGO_FORMS(all_to_all_v,
               COLLIGO_LIST(void const* in, ptrdiff_t const* counts, ptrdiff_t const* displacements, void* out,
                            ptrdiff_t const* out_counts, ptrdiff_t const* out_displacements, colligo_element element,
                            char const* by),
-              from_c(in), places_from_c(counts, displacements, over.size()), out,
+              from_c(in), places_from_c(counts, displacements, over.size()), from_c(out),
               places_from_c(out_counts, out_displacements, over.size()), element_from(element), from_c(by))
 
 }  // extern "C"

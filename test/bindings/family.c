@@ -214,6 +214,48 @@ static void check_blocks(int n, int apart, char const* by) {
                COLLIGO_IN_PLACE, NULL, NULL, out, out_counts_of, apart ? out_first_of : NULL, element, by);
 }
 
+/* Where in place stands for nothing it is refused, in all forms, before anything is written. */
+#define REFUSED(name, ...)                                                                                     \
+  do {                                                                                                         \
+    colligo_request request = NULL;                                                                            \
+    require(colligo_##name(MPI_COMM_WORLD, __VA_ARGS__), COLLIGO_ARGUMENT, #name);                             \
+    require(colligo_i##name(MPI_COMM_WORLD, __VA_ARGS__, &request), COLLIGO_ARGUMENT, "i" #name);              \
+    require(colligo_##name##_init(MPI_COMM_WORLD, __VA_ARGS__, &request), COLLIGO_ARGUMENT, #name "_init");    \
+    require(request != NULL, 0, #name ": a request of a call that is refused");                                \
+  } while (0)
+static void check_in_place(void) {
+  void* const place = COLLIGO_IN_PLACE;
+  ptrdiff_t counts[most], apart[most];
+  for (int i = 0; i < p; ++i) counts[i] = 1, apart[i] = 2 * (p - i);
+  char const before = *(char*)place;
+  int const is_root = rank == p - 1;
+  /* The root of these gives one wrong vector, the others give the other one. */
+  void *const root_only = is_root ? place : out, *const others_only = is_root ? (void*)in : place;
+  fill();
+  REFUSED(all_reduce, in, place, 1, element, NULL);
+  REFUSED(all_reduce, place, place, 1, element, NULL);
+  REFUSED(reduce, others_only, root_only, 1, element, p - 1, NULL);
+  REFUSED(broadcast, place, 1, element, p - 1, NULL);
+  REFUSED(scan, in, place, 1, element, NULL);
+  REFUSED(exclusive_scan, place, place, 1, element, NULL);
+  REFUSED(all_gather, in, place, 1, element, NULL);
+  REFUSED(all_gatherv, in, place, counts, apart, element, NULL);
+  REFUSED(all_gatherv, place, place, counts, apart, element, NULL);
+  REFUSED(gather, others_only, root_only, 1, element, p - 1, NULL);
+  REFUSED(gatherv, others_only, 1, root_only, counts, apart, element, p - 1, NULL);
+  REFUSED(scatter, is_root ? place : in, is_root ? (void*)out : place, 1, element, p - 1, NULL);
+  REFUSED(scatterv, is_root ? place : in, counts, apart, is_root ? (void*)out : place, 1, element, p - 1, NULL);
+  REFUSED(scatterv, place, counts, apart, place, 1, element, p - 1, NULL);
+  REFUSED(reduce_scatter, in, place, counts, element, NULL);
+  REFUSED(reduce_scatter, place, place, counts, element, NULL);
+  REFUSED(reduce_scatter_block, in, place, 1, element, NULL);
+  REFUSED(all_to_all, in, place, 1, element, NULL);
+  REFUSED(all_to_all_v, in, counts, apart, place, counts, apart, element, NULL);
+  REFUSED(all_to_all_v, place, NULL, NULL, place, counts, apart, element, NULL);
+  compare("in place", "refused", 1);
+  require(*(char*)place != before, 0, "what stands for in place is written");
+}
+
 static void check_errors(void) {
   MPI_Comm const world = MPI_COMM_WORLD;
   colligo_element known, moved;
@@ -278,6 +320,7 @@ int main(int argc, char** argv) {
   }
   check_known();
   check_errors();
+  check_in_place();
   require(p > 1 && combined == 0, 0, "the functor's context");
   int all = 0;
   MPI_Allreduce(&failed, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

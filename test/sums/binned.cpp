@@ -74,6 +74,27 @@ TEST_CASE("binned sums have the same bytes in any order and grouping, and lose n
   static_assert(exact<std::plus<>, binned_sum<double>> && travels_as_bytes<binned_sum<float>>);
 }
 
+TEST_CASE("integers in binned sums: all digits, and the bytes of the same floating point numbers") {
+  source random(19);
+  int wrong = 0;
+  for (int i = 0; i < 10000; ++i) {
+    auto const word = static_cast<std::int64_t>(random() >> random.below(64));
+    binned_sum<double> sum(word);
+    wrong += !same_bytes(double(sum), double(exact_sum<double>(word)));   // in three bins
+    sum -= word & ~std::int64_t{2047};
+    wrong += double(sum) != static_cast<double>(word & 2047);
+    // A double of 57 bits, a little more than half of the bin's unit above an even multiple.
+    std::int64_t const number = (std::int64_t{512 + i % 512 * 2} << 46) + (std::int64_t{1} << 45) + 1024;
+    wrong += !same_bytes(binned_sum<double, 1>(number), binned_sum<double, 1>(static_cast<double>(number)));
+  }
+  CHECK(wrong == 0);
+  binned_sum<float> s(16777217);
+  s += 1;
+  CHECK(s.value() == 16777218);
+  s += std::numeric_limits<std::uint64_t>::max(), s -= std::numeric_limits<std::int64_t>::min();
+  CHECK(s.value() == 0x1.8p64f);
+}
+
 TEST_CASE("binned sums of very many and of what is no number") {
   auto const sum = [](std::vector<double> const& all) { return binned_sum<double>(all).value(); };
   CHECK(sum({huge, huge, -huge, -huge, 1}) == 0);   // 1 is far below the third bin

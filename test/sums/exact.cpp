@@ -165,6 +165,48 @@ TEST_CASE("floats and half types are rounded once, to any type") {
 #endif
 }
 
+TEST_CASE("integers count with all their digits") {
+  constexpr auto most = std::numeric_limits<std::int64_t>::max(), least = std::numeric_limits<std::int64_t>::min();
+  constexpr auto most_unsigned = std::numeric_limits<std::uint64_t>::max();
+  source random(19);
+  int wrong = 0;
+  auto const check = [&]<class Sum>(Sum, auto... integers) {
+    __extension__ __int128 expected = 0;
+    Sum sum;
+    auto const add = [&](auto x) {
+      for (auto const y : {x, static_cast<decltype(x)>(random() >> random.below(64))}) {
+        if (random.below(2) == 0) expected += y, sum += y;
+        else expected -= y, sum -= y;
+      }
+    };
+    (add(integers), ...);
+    exact_sum<double> of_words;   // three words of the expected value, each a double
+    for (int shift = 0; shift < 96; shift += 32)
+      of_words += std::ldexp(shift < 64 ? static_cast<double>(static_cast<std::uint32_t>(expected >> shift))
+                                        : static_cast<double>(static_cast<std::int64_t>(expected >> shift)), shift);
+    wrong += bits(static_cast<double>(sum)) != bits(of_words.value());
+  };
+  for (int round = 0; round < 200; ++round) {
+    auto const check_all = [&](auto sum) {
+      check(sum, 16777217, (std::int64_t{1} << 53) + 1, -(std::int64_t{1} << 53) - 1, 1);
+      check(sum, most, least, std::int8_t{-128}, most);
+      check(sum, most_unsigned, most_unsigned, std::numeric_limits<unsigned>::max(), true);
+      check(sum, least, least, (std::int64_t{1} << 53), std::uint16_t{65535});
+    };
+    check_all(exact_sum<float>()), check_all(exact_sum<double>()), check_all(exact_sum<exact_product<float>>());
+#if defined(COLLIGO_HAS_BINARY16) && !defined(__clang__)
+    check_all(exact_sum<detail::binary16>());
+    check_all(exact_sum<exact_product<detail::binary16>>());
+#endif
+  }
+  CHECK(wrong == 0);
+  std::vector<std::int64_t> const all{(std::int64_t{1} << 53) + 1, -(std::int64_t{1} << 53)};
+  CHECK(exact_sum<double>(all).value() == 1);
+  exact_sum<float> s;
+  s += 16777217, s += 1;
+  CHECK(s.value() == 16777218);
+}
+
 TEST_CASE("products are exact") {
   source random(5);
   int wrong = 0;

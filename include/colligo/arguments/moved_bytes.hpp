@@ -21,6 +21,13 @@ struct block_places {
 };
 
 namespace detail {
+inline constinit char place_of_in_place = 0;
+}
+/// Instead of a pointer: input and output are one vector, as with MPI_IN_PLACE. In place of `in`; of `out` in scatter
+/// and scatterv.
+inline void* const in_place_bytes = &detail::place_of_in_place;
+
+namespace detail {
 
 /// Copies that belong to a call, and the memory that they need.
 class moved_bytes final : public owned_by_request {
@@ -50,10 +57,11 @@ class moved_bytes final : public owned_by_request {
   std::vector<stretch> before_, after_;
 };
 
-/// The blocks of a call one after the other: in place if they lie so, otherwise where `moved` copies them.
+/// The blocks of a call one after the other: in place if they lie so, otherwise where `moved` copies them. The call
+/// refuses in_place_bytes.
 template <class Move>
 std::byte* joined(std::byte* base, block_places const& where, std::size_t size, owner<moved_bytes>& moved, Move move) {
-  if (where.displacements.empty()) return base;
+  if (where.displacements.empty() || base == in_place_bytes) return base;
   extent_of_blocks const covered = extent_of(where.counts, where.displacements);
   auto const bytes_of = [&](std::ptrdiff_t elements) { return elements * static_cast<std::ptrdiff_t>(size); };
   if (covered.are_consecutive) return covered.last == covered.first ? base : base + bytes_of(covered.first);

@@ -83,15 +83,16 @@ class binned_sum {
     requires(!std::same_as<X, binned_sum>) && requires(binned_sum s, X const& x) { s += x; }
   explicit binned_sum(X const& x) { *this += x; }
 
-  template <detail::no_wider_than<T> X>
+  template <detail::summand_of<T> X>
   binned_sum& operator+=(X x) {
-    detail::integer_form form = detail::integer_form_of(static_cast<T>(x));
-    form.shift += detail::format_of<T>.least() - detail::format_of<double>.least();
-    detail::add_to(inside(), form);
+    detail::for_each_part<T>(x, [this](detail::integer_form const& part) { add(part); });
     return *this;
   }
-  template <detail::no_wider_than<T> X>
-  binned_sum& operator-=(X x) { return *this += -static_cast<T>(x); }
+  template <detail::summand_of<T> X>
+  binned_sum& operator-=(X x) {
+    detail::for_each_part<T>(x, [this](detail::integer_form const& part) { add(-part); });
+    return *this;
+  }
   /// All numbers of a range.
   template <std::ranges::input_range R>
     requires requires(binned_sum s, std::ranges::range_reference_t<R> x) { s += x; }
@@ -143,6 +144,10 @@ class binned_sum {
   detail::bins inside() const {   // only non-const functions write to it
     auto& self = const_cast<binned_sum&>(*this);
     return {self.low_.data(), self.high_.data(), K};
+  }
+  void add(detail::integer_form x) {
+    x.shift += detail::format_of<T>.least() - detail::format_of<double>.least();
+    detail::add_to(inside(), x);
   }
   binned_sum& add_apart(binned_sum b) {
     b.inside().raise(inside().top());

@@ -90,8 +90,7 @@ class fixed_point {
     // Digits in 0 .. 127 (2^56 - 1) become negative and no larger: the weight still bounds them.
     for (std::size_t i = 0; i < digits; ++i) words_[i] = -words_[i];
     std::int64_t const last = words_[digits], seen = last & last_word::specials;
-    std::int64_t const turned = (seen & nan_seen) | (seen & infinity_seen) << 1 | (seen & negative_infinity_seen) >> 1;
-    words_[digits] = last_word::made_of(-last_word::digit(last), last_word::weight(last), turned);
+    words_[digits] = last_word::made_of(-last_word::digit(last), last_word::weight(last), opposite(seen));
   }
 
   bool is_number() const { return (words_[digits] & last_word::specials) == 0; }

@@ -7,6 +7,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "../core/mode.hpp"
@@ -52,14 +53,17 @@ template <binary_number T>
 using bits_of_number = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                           std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
 
-/// All numbers of X are numbers of T.
+/// Sums of T take numbers of X: all of them are numbers of T, or they are integers.
 template <class X, class T>
-concept no_wider_than = std::same_as<X, T> || std::integral<X> ||
-                        (binary_number<X> && format_of<X>.fraction <= format_of<T>.fraction &&
-                         format_of<X>.exponent <= format_of<T>.exponent);
+concept summand_of = std::same_as<X, T> || (std::integral<X> && sizeof(X) <= sizeof(std::int64_t)) ||
+                     (binary_number<X> && format_of<X>.fraction <= format_of<T>.fraction &&
+                      format_of<X>.exponent <= format_of<T>.exponent);
 
 /// A sum's flags for NaN and infinities.
 enum special : std::int64_t { nan_seen = 1, infinity_seen = 2, negative_infinity_seen = 4 };
+constexpr std::int64_t opposite(std::int64_t special) {
+  return (special & nan_seen) | (special & infinity_seen) << 1 | (special & negative_infinity_seen) >> 1;
+}
 
 /// A number as an integer: its value is mantissa * 2^(shift + least()); or its flag.
 struct integer_form {
@@ -68,6 +72,7 @@ struct integer_form {
   std::int64_t special;
 
   constexpr bool is_zero() const { return mantissa == 0 && special == 0; }
+  constexpr integer_form operator-() const { return {-mantissa, shift, opposite(special)}; }
 };
 
 template <binary_number T>
@@ -82,6 +87,25 @@ constexpr integer_form integer_form_of(T x) {
   mantissa |= static_cast<std::int64_t>(exponent != 0) << format.fraction;
   std::int64_t const minus = -static_cast<std::int64_t>(negative);
   return {(mantissa ^ minus) - minus, exponent - (exponent != 0), 0};
+}
+
+/// Calls f for numbers whose sum is x: for x itself, but an integer of more bits than a double's mantissa is two, so
+/// that the lower one is 0 if x is a double.
+template <binary_number T, summand_of<T> X, class F>
+constexpr void for_each_part(X x, F f) {
+  if constexpr (std::integral<X>) {
+    int shift = -format_of<T>.least();
+    if constexpr (constexpr int most = format_of<double>.fraction + 1; std::numeric_limits<X>::digits > most) {
+      int const low = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x < X{} ? ~x : x))) - most;
+      if (low > 0) [[unlikely]] {
+        f(integer_form{static_cast<std::int64_t>(x & ((X{1} << low) - 1)), shift, 0});
+        x >>= low, shift += low;   // rounds down
+      }
+    }
+    f(integer_form{static_cast<std::int64_t>(x), shift, 0});
+  } else {
+    f(integer_form_of(static_cast<T>(x)));
+  }
 }
 
 /// value 2^-by, rounded to nearest, ties to even. Precondition: 0 < by, and `by` and the bits of `value` are at least

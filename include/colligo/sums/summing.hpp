@@ -63,7 +63,7 @@ struct inside_of_sum {
 
 }  // namespace detail
 
-/// A sum of T, or of products of T if it is one of exact_product<T>.
+/// A sum of T, or of products of T if it is one of exact_product<T>. It takes all digits of integers of up to 64 bits.
 ///
 /// NaN and infinities are flags: the result is NaN if one was added, or both infinities; else the infinity if there was
 /// one; else the sum of all numbers, rounded to nearest, ties to even. Only this rounding may overflow. Zero is +0.
@@ -83,13 +83,15 @@ class exact_sum {
     requires(!std::same_as<X, exact_sum>) && requires(exact_sum s, X const& x) { s += x; }
   explicit exact_sum(X const& x) { *this += x; }
 
-  template <detail::no_wider_than<value_type> X>
+  template <detail::summand_of<value_type> X>
   exact_sum& operator+=(X x) {
-    return add(detail::integer_form_of(static_cast<value_type>(x)));
+    detail::for_each_part<value_type>(x, [this](detail::integer_form const& part) { add(part); });
+    return *this;
   }
-  template <detail::no_wider_than<value_type> X>
+  template <detail::summand_of<value_type> X>
   exact_sum& operator-=(X x) {
-    return *this += -static_cast<value_type>(x);
+    detail::for_each_part<value_type>(x, [this](detail::integer_form const& part) { add(-part); });
+    return *this;
   }
   /// Exact in an exact_sum<exact_product<T>>. In an exact_sum<T> each product is rounded below T's least number, and
   /// infinite above T's largest.
@@ -148,10 +150,9 @@ class exact_sum {
  private:
   friend struct detail::inside_of_sum;
 
-  exact_sum& add(detail::integer_form const& x) {
+  void add(detail::integer_form const& x) {
     if (x.special != 0) [[unlikely]] state_.add_special(x.special);
     else state_.add_multiple(x.mantissa, x.shift + detail::format_of<value_type>.least() - state::unit);
-    return *this;
   }
   /// Adds multiple 2^exponent.
   void add_multiple(std::int64_t multiple, int exponent) {
