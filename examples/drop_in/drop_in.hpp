@@ -71,6 +71,25 @@ int begin(int code);
 /// Before MPI_Finalize: the report. Collective.
 void end();
 
+/// A communicator that this thread frees: calls on it, by delete callbacks of its attributes, are passed on. A state
+/// made then would never be freed, and found when the handle comes again.
+class being_freed {
+ public:
+  explicit being_freed(MPI_Comm const* comm) : comm_(comm ? *comm : MPI_COMM_NULL) { latest = this; }
+  ~being_freed() { latest = outer_; }
+  being_freed(being_freed const&) = delete;
+  static bool has(MPI_Comm comm) {
+    for (being_freed const* at = latest; at; at = at->outer_)
+      if (at->comm_ == comm) return true;
+    return false;
+  }
+
+ private:
+  static inline thread_local being_freed const* latest = nullptr;
+  MPI_Comm comm_;
+  being_freed const* outer_ = latest;
+};
+
 /// A report is wanted.
 inline bool reports = false;
 /// The time of a call, for the report.

@@ -32,6 +32,10 @@ FUNCTION(MPI_Init, (int* argc, char*** argv), (argc, argv), return drop_in::begi
 FUNCTION(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided), (argc, argv, required, provided),
          return drop_in::begin(next_MPI_Init_thread(argc, argv, required, provided)))
 FUNCTION(MPI_Finalize, (void), (), return drop_in::end(), next_MPI_Finalize())
+FUNCTION(MPI_Comm_free, (MPI_Comm* comm), (comm), drop_in::being_freed const mark(comm);
+         return next_MPI_Comm_free(comm))
+FUNCTION(MPI_Comm_disconnect, (MPI_Comm* comm), (comm), drop_in::being_freed const mark(comm);
+         return next_MPI_Comm_disconnect(comm))
 FUNCTIONS
 
 }

@@ -61,11 +61,46 @@ int serve(collective what, MPI_Comm comm, F f) {
   }
 }
 
+/// Ranks of another MPI_COMM_WORLD may have no such library, or other settings. All ranks of `comm` see some.
+bool is_of_one_world(MPI_Comm comm) {
+  MPI_Group all, ours, others;
+  int n = 0;
+  PMPI_Comm_group(comm, &all);
+  PMPI_Comm_group(MPI_COMM_WORLD, &ours);
+  PMPI_Group_difference(all, ours, &others);
+  PMPI_Group_size(others, &n);
+  for (MPI_Group* const group : {&all, &ours, &others})
+    if (*group != MPI_GROUP_EMPTY) PMPI_Group_free(group);
+  return n == 0;
+}
+/// At the first call on a communicator: whether its calls are served. MPI's errors meanwhile are not the program's.
+reason decide(MPI_Comm comm) {
+  int is_inter = 0, p = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  if (is_inter) return reason::intercommunicator;
+  PMPI_Comm_size(comm, &p);
+  if (p == 1) return reason::one_rank;
+  if (!is_of_one_world(comm)) return reason::other_world;
+  MPI_Errhandler handler;
+  PMPI_Comm_get_errhandler(comm, &handler);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  reason why = reason::none;
+  try {
+    colligo::prepare(mpi_communicator(comm));
+  } catch (...) {   // what it fails with, it fails with on all ranks
+    why = reason::no_state;
+  }
+  PMPI_Comm_set_errhandler(comm, handler);
+  PMPI_Errhandler_free(&handler);
+  return why;
+}
+
 /// The communicator of a call that can be served; empty if it is passed on. A thread keeps its latest ones: what MPI is
 /// asked here takes as long as a short call.
 std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
   if (reason const why = settings::reason_for(what); why != reason::none) return count(what, why), std::nullopt;
   if (comm == MPI_COMM_NULL) return count(what, reason::no_communicator), std::nullopt;
+  if (being_freed::has(comm)) return count(what, reason::being_freed), std::nullopt;
 
   // The library hears of each communicator that is freed, whose handle may come again.
   static thread_local std::array<std::optional<mpi_communicator>, 4> latest{};
@@ -75,19 +110,18 @@ std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
   for (auto const& kept : latest)
     if (kept && *kept == comm) return kept;
 
-  int is_inter = 0, p = 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  if (is_inter) return count(what, reason::intercommunicator), std::nullopt;
-  PMPI_Comm_size(comm, &p);
-  if (p == 1) return count(what, reason::one_rank), std::nullopt;
-  // What opening fails with, it fails with on all ranks.
-  try {
-    mpi_communicator const group(comm);
-    colligo::prepare(group);
-    return latest[next++ % latest.size()] = group;
-  } catch (...) {
-    return count(what, reason::no_state), std::nullopt;
-  }
+  static int const key = [] {   // of what was decided
+    int made = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &made, nullptr);
+    return made;
+  }();
+  void* kept = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(comm, key, &kept, &found);
+  reason const why = found ? static_cast<reason>(reinterpret_cast<std::intptr_t>(kept)) : decide(comm);
+  if (!found) PMPI_Comm_set_attr(comm, key, reinterpret_cast<void*>(static_cast<std::intptr_t>(why)));
+  if (why != reason::none) return count(what, why), std::nullopt;
+  return latest[next++ % latest.size()] = mpi_communicator(comm);
 }
 
 /// Calls that combine n elements, of which this rank gets `results`: run(calls, in, out, element).

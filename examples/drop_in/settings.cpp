@@ -37,7 +37,9 @@ constexpr std::array<char const*, reasons> words{
     "", "COLLIGO_DROP_IN does not name it", "before MPI_Init, after MPI_Finalize, or in a session",
     "the library was built for another MPI", "the ranks' settings differ", "no communicator", "an intercommunicator",
     "one rank", "arguments that MPI forbids", "an operation that MPI does not define on the type",
-    "the communicator could not be prepared", "a request, non-blocking or persistent"};
+    "the communicator could not be prepared, or 128 others are served", "a request, non-blocking or persistent",
+    "processes outside of MPI_COMM_WORLD", "within MPI_Comm_free or MPI_Comm_disconnect"};
+static_assert(most_served == 128);
 
 struct counted {   // of reason none: served
   std::array<std::atomic<std::uint64_t>, reasons> calls{}, nanoseconds{};
@@ -211,6 +213,7 @@ int begin(int code) {
   MPI_Allreduce(&wants, &all_want, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
   reports = all_want != 0;
   ignore_other_bits();
+  colligo::detail::mpi_states_left = most_served;
   everywhere.store(same ? reason::none : reason::settings_differ, std::memory_order_release);
   return code;
 }

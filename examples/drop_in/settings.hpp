@@ -9,9 +9,11 @@ namespace drop_in {
 /// Why a call is passed on.
 enum class reason {
   none, off, not_begun, wrong_mpi, settings_differ, no_communicator, intercommunicator, one_rank, arguments, operation,
-  no_state, request
+  no_state, request, other_world, being_freed
 };
-inline constexpr int reasons = 12;
+inline constexpr int reasons = 14;
+/// So many communicators are served at a time. Each takes another one of MPI's, and MPICH has 2048 in all.
+inline constexpr int most_served = 128;
 
 struct settings {
   /// `none` if calls of this collective are served.

@@ -70,8 +70,7 @@ void all_reduce(Comm const& comm, T const* in, N n, T* out, Op&& op, Algorithm c
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, class Op, algorithm Algorithm = automatic>
   requires detail::functor_on<Op, T>
-void all_reduce(Comm const& comm, boost::mpi::inplace_t<T*> both, N n, Op&& op,
-                Algorithm const& algorithm = {}) {
+void all_reduce(Comm const& comm, boost::mpi::inplace_t<T*> both, N n, Op&& op, Algorithm const& algorithm = {}) {
   colligo::all_reduce(comm, in_place(detail::counted<collective::all_reduce>(comm, both.buffer, n)), op, algorithm);
 }
 

@@ -162,6 +162,32 @@ BOOST_AUTO_TEST_CASE(the_user_s_attribute_callbacks_are_not_run) {
   BOOST_TEST(copied == 0);
 }
 
+// In a delete callback, after the library's own: MPI deletes no attribute that is set there, the handle comes again.
+BOOST_AUTO_TEST_CASE(calls_while_the_communicator_is_freed) {
+  int wrong = 0, key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(
+      MPI_COMM_NULL_COPY_FN,
+      [](MPI_Comm comm, int, void* counter, void*) -> int {
+        for (int i = 0; i < 3; ++i) *static_cast<int*>(counter) += !adds_up(comm, i);
+        return MPI_SUCCESS;
+      },
+      &key, nullptr);
+  for (int i = 0; i < 16; ++i) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank_in_world(), &comm);
+    MPI_Comm_set_attr(comm, key, &wrong);
+    if (i % 4 < 2) wrong += !adds_up(comm, i);
+    MPI_Comm_free(&comm);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank_in_world(), &comm);
+    int first = rank_in_world();
+    broadcast(mpi_communicator{comm}, first, 0);
+    wrong += first != size_of_world() - 1;
+    MPI_Comm_free(&comm);
+  }
+  MPI_Comm_free_keyval(&key);
+  BOOST_TEST(wrong == 0);
+}
+
 BOOST_AUTO_TEST_CASE(one_rank_alone_needs_no_communicator_and_no_memory) {
   MPI_Comm alone = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank_in_world(), 0, &alone);

@@ -70,8 +70,7 @@ struct owned_functor : owned_by_request {
 template <collective C, class Algorithm, class T, class Op, class Comm>
 constexpr void check_laws() {
   constexpr bool has_form = offers<Algorithm, C, T, Op>;   // the concept itself would be explained in six lines
-  static_assert(has_form,
-                "colligo: this algorithm has no form for this collective: those that have are in the table "
+  static_assert(has_form, "colligo: this algorithm has no form for this collective: those that have are in the table "
                 "\"Algorithms and knobs\" of examples/guide/algorithms.md, and in what colligo::named(\"?\") throws");
   if constexpr (has_form) {
     static_assert(keeps_order<policy_t<C, Algorithm, T, Op>>() || may_reorder<Op, T>(),

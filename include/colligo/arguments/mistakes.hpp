@@ -287,8 +287,7 @@ struct answer : mistake {
   static_assert(what != mistaken::temporary_input,
                 "colligo: a request reads its input until it is complete, but a temporary is destroyed before: give it "
                 "a name, and keep it until wait()");
-  static_assert(what != mistaken::locates,
-                "colligo: maxloc and minloc combine values with their places: write "
+  static_assert(what != mistaken::locates, "colligo: maxloc and minloc combine values with their places: write "
                 "colligo::located<T, Index>{value, index}, both with operator< (an Index is an integer, a "
                 "std::pair{rank, i} ...), or colligo::maximum for the value alone");
   static_assert(what != mistaken::no_functor,
@@ -301,8 +300,7 @@ struct answer : mistake {
   static_assert(what != mistaken::operator_changes,
                 "colligo: the operator that the functor calls must not change its operands: declare it as "
                 "T operator+(T const&) const, or as a function of two T const&");
-  static_assert(what != mistaken::functor_before,
-                "colligo: the functor comes after the ranges: (comm, in, out, op)");
+  static_assert(what != mistaken::functor_before, "colligo: the functor comes after the ranges: (comm, in, out, op)");
   static_assert(what != mistaken::compares_elements,
                 "colligo: std::less and its like compare, and a bool is no combination of two elements: write "
                 "colligo::minimum{} or colligo::maximum{}");

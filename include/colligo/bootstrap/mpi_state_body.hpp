@@ -53,10 +53,12 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   if (threads == MPI_THREAD_MULTIPLE) requests().share();
   if (size_ == 1) return;
   missing_ = make_owner<missing_memory>(rank_);
+  if (mpi_states_left.fetch_sub(1) <= 0) mpi_states_left.fetch_add(1), throw std::bad_alloc();
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_state::~mpi_state() {
   spare_requests = {};   // their steps use this state
+  if (size_ > 1) mpi_states_left.fetch_add(1);
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_state& mpi_state::look_up(MPI_Comm user) {
@@ -79,7 +81,13 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   return *state;
 }
 
-[[gnu::cold]] COLLIGO_BODY endpoint& look_up_mpi_state(MPI_Comm user) { return mpi_state::look_up(user); }
+// MPI is asked for a young state at each call, because it may have been made in an attribute's delete callback, while
+// the user's communicator is freed: then MPI deletes no attribute, and the handle may come again.
+[[gnu::cold]] COLLIGO_BODY endpoint& look_up_mpi_state(MPI_Comm user, unsigned& freed) {
+  mpi_state& state = mpi_state::look_up(user);
+  if (state.look_ups < 100) ++state.look_ups, --freed;
+  return state;
+}
 
 // Weak references, so that no program needs -ldl, as it would with a glibc before 2.34. A program without dlopen has no
 // object that could be closed.
@@ -171,8 +179,7 @@ COLLIGO_BODY bool mpi_state::goes_on_without_memory(call const& call, transport 
 COLLIGO_BODY bool mpi_state::uses_memory(call const& call, transport over) {
   return over != transport::messages && shared_for(*call.of) != nullptr;
 }
-COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& data, call const& call,
-                                                                      transport over) {
+COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& data, call const& call, transport over) {
   shared_host* const host = over == transport::messages ? nullptr : shared_for(*call.of);
   if (!host || !host->whole()) return make_owner<mpi::request_steps>(*this, data, call, host);
   auto made = make_owner<memory_steps<among_processes>>(rank_, size_, *host, data.memory(), among_processes{*this});

@@ -39,8 +39,7 @@ class choice {
     requires(!std::is_same_v<Tag, choice> && place_in_catalogue<Tag>::found)
   constexpr choice(Tag const& tag, transport way = transport::best)
       : over(way), place_(static_cast<std::uint8_t>(place_in_catalogue<Tag>::value)) {
-    static_assert(is_held<Tag>,
-                  "choosing one would cost more than a short message: let a tag refer to what it needs");
+    static_assert(is_held<Tag>, "choosing one would cost more than a short message: let a tag refer to what it needs");
     hold(tag);
   }
   /// Any tag, for the policy's collective.

@@ -339,8 +339,7 @@ void combine_with_index(void* op, std::size_t first, std::byte const* left, std:
     reinterpret_cast<T*>(out)[i] = static_cast<T>((*static_cast<Op*>(op))(first + i, l[i], r[i]));
 }
 template <class T, class Op, class Lazy = void>
-inline constexpr indexed_combination indexed_combination_of{&combine_with_index<T, Op>,
-                                                            &places_for_indices<Lazy>::all};
+inline constexpr indexed_combination indexed_combination_of{&combine_with_index<T, Op>, &places_for_indices<Lazy>::all};
 
 /// A type's own function that combines, if it is better than assigning the functor's result; null: none.
 using combination = void (*)(void* op, std::byte const* left, std::byte const* right, std::byte* out, std::size_t n);

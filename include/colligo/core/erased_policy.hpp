@@ -142,8 +142,7 @@ constexpr std::size_t tag_bytes_of() {
 /// The part that depends on the tag alone, not on the collective.
 template <class Tag>
 constexpr erased_policy erase_tag() {
-  erased_policy made{.name = Tag::name,
-                     .short_name = packed(Tag::name),
+  erased_policy made{.name = Tag::name, .short_name = packed(Tag::name),
                      .is_vendor = std::is_base_of_v<vendor, Tag>,
                      .tag_bytes = tag_bytes_of<Tag>(),
                      .open = open_in<Tag>(),

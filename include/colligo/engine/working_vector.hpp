@@ -155,8 +155,7 @@ class working_vector {
   }
   run_record* record() const { return record_; }
   /// Combines n values, the vector's from `first` on.
-  void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n,
-               std::size_t first = 0) {
+  void combine(std::byte const* left, std::byte const* right, std::byte* out, std::size_t n, std::size_t first = 0) {
     auto const now = of().combine;   // null: the functor takes an index
     if (!combines_at_once_ || !now) [[unlikely]] return combine_otherwise(left, right, out, first, first + n);
     try {

@@ -68,6 +68,7 @@ enum { MPI_CART = 211, MPI_GRAPH = 212, MPI_DIST_GRAPH = 213 };
 #define MPI_COMM_WORLD ((MPI_Comm)0x101)
 #define MPI_COMM_SELF ((MPI_Comm)0x102)
 #define MPI_GROUP_NULL ((MPI_Group)0x108)
+#define MPI_GROUP_EMPTY ((MPI_Group)0x109)
 #define MPI_INFO_NULL ((MPI_Info)0x130)
 #define MPI_ERRORS_RETURN ((MPI_Errhandler)0x142)
 #define MPI_MESSAGE_NULL ((MPI_Message)0x128)
@@ -126,6 +127,7 @@ enum { MPI_CART = 211, MPI_GRAPH = 212, MPI_DIST_GRAPH = 213 };
 #define MPI_COMPLEX16 ((MPI_Datatype)0x2e3)
 
 #define MPI_COMM_NULL_COPY_FN ((MPI_Comm_copy_attr_function *)0x0)
+#define MPI_COMM_NULL_DELETE_FN ((MPI_Comm_delete_attr_function *)0x0)
 #define MPI_TYPE_DUP_FN ((MPI_Type_copy_attr_function *)0x1)
 #define MPI_TYPE_NULL_DELETE_FN ((MPI_Type_delete_attr_function *)0x0)
 

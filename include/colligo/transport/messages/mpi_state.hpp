@@ -34,6 +34,7 @@ class mpi_state final : public communicator_state {
   COLLIGO_BODY ~mpi_state() override;
 
   mpi_wire& wire() { return wire_; }
+  int look_ups = 0;   // the first hundred
 
   /// The shared memory of this host's ranks; null if there is none, and for a single rank. The same on all ranks.
   shared_host* shared() const { return host_ ? host_ : no_memory(); }
@@ -44,8 +45,7 @@ class mpi_state final : public communicator_state {
   COLLIGO_BODY std::string why_no_memory(element const& of) override;
   COLLIGO_BODY bool has_vendor(call const& call) const override;
   COLLIGO_BODY void const* wire_of_bytes() const override;
-  COLLIGO_BODY owner<moving_step> steps_for_request(working_vector& data, call const& call,
-                                                              transport over) override;
+  COLLIGO_BODY owner<moving_step> steps_for_request(working_vector& data, call const& call, transport over) override;
   COLLIGO_BODY owner<moving_step> vendor_request(call const& call, bool persistent) override;
   COLLIGO_BODY void yield_core(unsigned& polls) const override;
   COLLIGO_BODY bool uses_memory(call const& call, transport over) override;
