@@ -201,7 +201,7 @@ gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const
                                                       Algorithm const& algorithm = {}) {
   detail::call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
   return arguments.make_calls(2, [&] {
-    arguments.blocks_of(counts);   // accepts them
+    arguments.require_size(std::ranges::size(in), arguments.blocks_of(counts).whole.size(), "the input");
     std::vector<std::size_t> to;
     arguments.attempt([&] { to.assign(std::ranges::begin(counts), std::ranges::end(counts)); });
     gathered<std::ranges::range_value_t<In>> all;

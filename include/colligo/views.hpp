@@ -86,7 +86,11 @@ namespace by_name {
 
 /// Marks a view as input and output at once: all_reduce(comm, in_place(strided(p, n, s)), op).
 template <detail::view_apart View>
-auto in_place(View&& view) { return in_place_view<decltype(detail::view_of(view))>{detail::view_of(view)}; }
+auto in_place(View&& view) {
+  static_assert(!std::is_const_v<std::remove_pointer_t<decltype(detail::view_of(view).data)>>,
+                "colligo: the call writes to in_place(view), but the view's elements are const");
+  return in_place_view<decltype(detail::view_of(view))>{detail::view_of(view)};
+}
 
 }  // namespace by_name
 
@@ -391,8 +395,8 @@ class calls_with_views {
     auto const given = std::forward_as_tuple(static_cast<Arguments&&>(arguments)...);
     using types = std::tuple<Arguments...>;
     using In = std::tuple_element_t<0, types>;
-    using Out = std::tuple_element_t<output, types>;
     constexpr bool in_place = is_view_in_place<std::remove_cvref_t<In>>;
+    using Out = std::tuple_element_t<in_place ? 0 : output, types>;
     constexpr bool one_range = in_place || output == 0;
     (require_extents(checked, std::get<I>(given)), ...);
     bool const at_root = is_root(checked, given);
@@ -407,8 +411,8 @@ class calls_with_views {
     return make_packed<How>(
         checked, memory,
         packed_arguments{argument<!one_range && is_apart<call, 0, In>, In>(std::get<0>(given), input),
-                         argument<in_place || is_apart<call, output, Out>, std::conditional_t<in_place, In, Out>>(
-                             std::get<in_place ? 0 : output>(given), result)},
+                         argument<in_place || is_apart<call, output, Out>, Out>(std::get<in_place ? 0 : output>(given),
+                                                                                result)},
         [&](auto const& packed) {
           return call::forms::template make<How>(over, pick<I, Arguments>(packed, std::get<I>(given))...);
         });

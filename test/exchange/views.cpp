@@ -225,6 +225,28 @@ TEST_CASE("collectives that move take views") {
   });
 }
 
+TEST_CASE("views in place of calls on blocks, and parts within their view") {
+  on_ranks([](thread_communicator& comm) {
+    int const me = comm.rank();
+    auto const p = static_cast<std::size_t>(comm.size());
+    std::vector<std::string> mine, theirs, all(p);
+    for (std::size_t r = 0; r < p; ++r) {
+      mine.push_back(word(me, r)), theirs.push_back(word(static_cast<int>(r), static_cast<std::size_t>(me)));
+      all[r] = word(static_cast<int>(r), 0);
+    }
+    spread blocks(mine, me % 2 == 0), own(p, me % 2 == 1), counted(mine, true);
+    own.at(static_cast<std::size_t>(me)) = word(me, 0);
+    all_to_all(comm, in_place(blocks.view()));
+    all_gather(comm, in_place(own.view()));
+    all_to_all_v(comm, in_place(counted.view()), std::vector<std::size_t>(p, 1));
+    return int{blocks.values() != theirs} + int{own.values() != all} + int{counted.values() != theirs};
+  });
+  auto const whole = strided(static_cast<int*>(nullptr), {6, 4}, {4, 1});
+  CHECK_THROWS_WITH(whole.part({5, 0}, {3, 2}),
+                    "colligo: a part of 3 elements from 5 on, along axis 0 of 6");
+  CHECK_NOTHROW(whole.part({5, 2}, {1, 2}));
+}
+
 TEST_CASE("what a call leaves as it is stays in a view, and a start value may be an element of the output") {
   on_ranks([](thread_communicator& comm) {
     int const me = comm.rank(), last = comm.size() - 1;

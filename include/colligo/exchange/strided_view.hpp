@@ -31,10 +31,15 @@ struct strided_view {
     for (std::size_t const extent : extents) n *= extent;
     return n;
   }
-  /// The part from `first` on, of these extents.
+  /// The part from `first` on, of these extents. Throws argument_error if it ends beyond the view.
   constexpr strided_view part(std::array<std::size_t, D> const& first, std::array<std::size_t, D> const& of) const {
     strided_view view{data, of, strides};
-    for (std::size_t d = 0; d < D; ++d) view.data += static_cast<std::ptrdiff_t>(first[d]) * strides[d];
+    for (std::size_t d = 0; d < D; ++d) {
+      if (first[d] > extents[d] || of[d] > extents[d] - first[d])
+        throw argument_error(detail::concat({"colligo: a part of ", of[d], " elements from ", first[d], " on, along axis ",
+                                             d, " of ", extents[d]}));
+      view.data += static_cast<std::ptrdiff_t>(first[d]) * strides[d];
+    }
     return view;
   }
   /// Its elements lie one after the other in memory, in its order.
