@@ -36,8 +36,8 @@ struct strided_view {
     strided_view view{data, of, strides};
     for (std::size_t d = 0; d < D; ++d) {
       if (first[d] > extents[d] || of[d] > extents[d] - first[d])
-        throw argument_error(detail::concat({"colligo: a part of ", of[d], " elements from ", first[d], " on, along axis ",
-                                             d, " of ", extents[d]}));
+        throw argument_error(detail::concat({"colligo: a part of ", of[d], " elements from ", first[d],
+                                             " on, along axis ", d, " of ", extents[d]}));
       view.data += static_cast<std::ptrdiff_t>(first[d]) * strides[d];
     }
     return view;
