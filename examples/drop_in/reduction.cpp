@@ -75,14 +75,14 @@ std::optional<known_functor> functor_of(MPI_Op op) {
   return std::nullopt;
 }
 
-/// An element is its bytes in memory, in the order of its signature.
+/// Whether an element's memory is what MPI packs it as: without gaps, in the order of its signature.
 bool lies_as_packed(MPI_Datatype type, layout const& layout) {
   if (layout.is_named || !layout.has_no_gaps()) return layout.is_plain;
   int integers, addresses, types, combiner;
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_CONTIGUOUS) {   // may be long
-    int n;
-    MPI_Aint nowhere;
+  if (types == 1 && integers <= 1 && addresses == 0) {   // a duplicate, or elements side by side, which may be many
+    int n = 1;
+    MPI_Aint nowhere = 0;
     MPI_Datatype of;
     check(PMPI_Type_get_contents(type, integers, addresses, types, &n, &nowhere, &of), "MPI_Type_get_contents");
     check(PMPI_Type_commit(&of), "MPI_Type_commit");
@@ -183,7 +183,8 @@ void reduction::combine(void* context, std::byte const* left, std::byte const* r
 void reduction::combine_packed(std::byte const* left, std::byte const* right, std::byte* into, std::ptrdiff_t n) const {
   constexpr std::ptrdiff_t enough = 1 << 14;   // bytes that stay in a cache
   std::ptrdiff_t const extent = std::abs(layout_.extent), size = layout_.size,
-                       fit = extent >= layout_.true_extent ? std::min(n, enough / extent) : 1, most = std::max<std::ptrdiff_t>(1, fit);
+                       fitting = extent >= layout_.true_extent ? std::min(n, enough / extent) : 1,
+                       most = std::max<std::ptrdiff_t>(1, fitting);
   elements const a(most, layout_), b(most, layout_);
   for (std::ptrdiff_t at = 0; at < n; at += most) {
     std::ptrdiff_t const here = std::min(most, n - at);
