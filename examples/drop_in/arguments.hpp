@@ -76,7 +76,8 @@ struct layout {
 /// MPI counts elements and bytes with int.
 template <class F>
 void in_stretches(std::ptrdiff_t n, layout const& layout, F f) {
-  std::ptrdiff_t const most = std::clamp<std::ptrdiff_t>(INT_MAX / std::max<std::ptrdiff_t>(1, layout.size), 1, 1 << 20);
+  std::ptrdiff_t const most = std::clamp(INT_MAX / std::max<std::ptrdiff_t>(1, layout.size), std::ptrdiff_t{1},
+                                         std::ptrdiff_t{1} << 20);
   for (std::ptrdiff_t at = 0; at < n; at += most) f(at, static_cast<int>(std::min(most, n - at)));
 }
 
@@ -127,14 +128,14 @@ struct region {
   std::byte *begin = nullptr, *end = nullptr;
   bool overlaps(region const& other) const { return begin < other.end && other.begin < end; }
 };
-/// Refuses what MPI refuses: MPI_IN_PLACE where it has no meaning, and no buffer, which may be MPI_BOTTOM for types that
-/// have addresses.
+/// Refuses what MPI refuses: MPI_IN_PLACE where it has no meaning, and null, which is MPI_BOTTOM for types that have
+/// addresses.
 inline void require_buffer(void const* at, bool is_named) {
   if (at == MPI_IN_PLACE || (at == nullptr && is_named)) throw refused{};
 }
 
-/// A vector as bytes. An input is copied if it overlaps what the call writes, which MPI forbids but does not notice: the
-/// other ranks can not know.
+/// A vector as bytes. An input is copied if it overlaps what the call writes: MPI forbids that, but other ranks can not
+/// know of it, so the call can not be passed on.
 class moved_vector {
  public:
   moved_vector(void const* at, std::ptrdiff_t n, MPI_Datatype type, bool is_read, region const& written = {})
