@@ -37,7 +37,7 @@ MUTANTS = {   # name: file, what stands there, what stands there instead, variab
     "a handler not called": (
         DROP_IN + "served.cpp", "PMPI_Comm_call_errhandler(comm, error_class);", "static_cast<void>(comm);"),
     "MPI_ instead of PMPI_": (
-        DROP_IN + "reduction.cpp", "check(PMPI_Reduce_local(", "check(MPI_Reduce_local("),
+        DROP_IN + "reduction.cpp", "check(PMPI_Reduce_local(in + at", "check(MPI_Reduce_local(in + at"),
 }
 
 
