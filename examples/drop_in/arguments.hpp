@@ -3,9 +3,11 @@
 #pragma once
 
 #include "drop_in.hpp"
+#include "settings.hpp"
 
 #include <colligo/bytes.hpp>
 #include <colligo/core/known_elements.hpp>
+#include <colligo/transport/messages/mpi_state.hpp>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +16,20 @@
 #include <vector>
 
 namespace drop_in {
+
+inline void check(int code, char const* call) { colligo::detail::check_mpi(code, call); }
+
+/// Thrown before other ranks are told anything: the call is passed on.
+struct refused {
+  reason why = reason::arguments;
+};
+
+/// This rank alone. Its errors are returned; those of MPI_COMM_SELF, and of functions without a communicator, go to a
+/// handler of the program's that has nothing to do with the call.
+inline MPI_Comm self() {
+  static MPI_Comm const made = colligo::detail::make_communicator_like(MPI_COMM_SELF);
+  return made;
+}
 
 /// A datatype. `is_plain`: a vector of them is their bytes one after the other, without gaps.
 struct layout {
@@ -33,6 +49,11 @@ struct layout {
 
  private:
   static layout asked(MPI_Datatype type) {
+    // Whether MPI takes the type is seen where it packs no elements.
+    std::byte none{};
+    int position = 0;
+    if (type == MPI_DATATYPE_NULL || PMPI_Pack(&none, 0, type, &none, 0, &position, self()) != MPI_SUCCESS)
+      throw refused{};
     layout layout;
     int integers, addresses, types, combiner, size;
     MPI_Aint lower, extent, true_lower, true_extent;
@@ -52,13 +73,13 @@ struct layout {
   bool has_no_gaps() const { return size == extent && size == true_extent && true_lower == 0 && lower == 0; }
 };
 
-/// MPI counts with int.
+/// MPI counts elements and bytes with int.
 template <class F>
-void in_stretches(std::ptrdiff_t n, F f) {
-  constexpr std::ptrdiff_t most = 1 << 20;
+void in_stretches(std::ptrdiff_t n, layout const& layout, F f) {
+  std::ptrdiff_t const most = std::clamp(INT_MAX / std::max<std::ptrdiff_t>(1, layout.size), std::ptrdiff_t{1},
+                                         std::ptrdiff_t{1} << 20);
   for (std::ptrdiff_t at = 0; at < n; at += most) f(at, static_cast<int>(std::min(most, n - at)));
 }
-inline void check(int code, char const* call) { colligo::detail::check_mpi(code, call); }
 
 /// f(where, count, type) for n elements. MPICH 4.0 packs nothing at MPI_BOTTOM: such elements are seen from elsewhere.
 template <class F>
@@ -77,23 +98,23 @@ void not_at_bottom(void* at, int n, MPI_Datatype type, F f) {
 
 /// Elements as the bytes of their signature.
 inline void pack(void const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& layout, std::byte* into) {
-  in_stretches(n, [&](std::ptrdiff_t at, int count) {
+  in_stretches(n, layout, [&](std::ptrdiff_t at, int count) {
     auto* const place = const_cast<std::byte*>(static_cast<std::byte const*>(from)) + at * layout.extent;
     not_at_bottom(place, count, type, [&](void const* here, int n_here, MPI_Datatype as) {
       int position = 0;
       check(PMPI_Pack(here, n_here, as, into + at * layout.size, static_cast<int>(count * layout.size), &position,
-                      MPI_COMM_SELF),
+                      self()),
             "MPI_Pack");
     });
   });
 }
 inline void unpack(std::byte const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& layout, void* into) {
-  in_stretches(n, [&](std::ptrdiff_t at, int count) {
+  in_stretches(n, layout, [&](std::ptrdiff_t at, int count) {
     not_at_bottom(static_cast<std::byte*>(into) + at * layout.extent, count, type,
                   [&](void* here, int n_here, MPI_Datatype as) {
       int position = 0;
       check(PMPI_Unpack(from + at * layout.size, static_cast<int>(count * layout.size), &position, here, n_here, as,
-                        MPI_COMM_SELF),
+                        self()),
             "MPI_Unpack");
     });
   });
@@ -102,17 +123,36 @@ inline void unpack(std::byte const* from, std::ptrdiff_t n, MPI_Datatype type, l
 using memory = std::unique_ptr<std::byte[]>;
 inline memory bytes(std::ptrdiff_t n) { return memory(new std::byte[static_cast<std::size_t>(n)]); }
 
-/// A vector as bytes.
+/// Memory of the program's that a call reads or writes as it lies; empty where the data are packed.
+struct region {
+  std::byte *begin = nullptr, *end = nullptr;
+  bool overlaps(region const& other) const { return begin < other.end && other.begin < end; }
+};
+/// Refuses what MPI refuses: MPI_IN_PLACE where it has no meaning, and null, which is MPI_BOTTOM for types that have
+/// addresses.
+inline void require_buffer(void const* at, bool is_named) {
+  if (at == MPI_IN_PLACE || (at == nullptr && is_named)) throw refused{};
+}
+
+/// A vector as bytes. An input is copied if it overlaps what the call writes: MPI forbids that, but other ranks can not
+/// know of it, so the call can not be passed on.
 class moved_vector {
  public:
-  moved_vector(void const* at, std::ptrdiff_t n, MPI_Datatype type, bool is_read)
+  moved_vector(void const* at, std::ptrdiff_t n, MPI_Datatype type, bool is_read, region const& written = {})
       : at_(const_cast<void*>(at)), n_(n), type_(type), layout_(layout::of(type)) {
-    if (layout_.is_plain || n == 0) return;
+    if (n < 0) throw refused{};
+    if (n == 0) return;
+    require_buffer(at, layout_.is_named);
+    if (layout_.is_plain && !as_it_lies().overlaps(written)) return;
     packed_ = drop_in::bytes(size());
     if (is_read) pack(at, n, type, layout_, packed_.get());
   }
   std::ptrdiff_t size() const { return n_ * layout_.size; }
   void* bytes() const { return packed_ ? packed_.get() : at_; }
+  region as_it_lies() const {
+    auto* const first = static_cast<std::byte*>(at_);
+    return packed_ ? region{} : region{first, first + size()};
+  }
   void write() {
     if (packed_) unpack(packed_.get(), n_, type_, layout_, at_);
   }
@@ -128,21 +168,27 @@ class moved_vector {
 /// A vector of blocks as bytes.
 class moved_blocks {
  public:
-  moved_blocks(vector_of_blocks const& vector_of_blocks, int p, bool is_read)
+  moved_blocks(vector_of_blocks const& vector_of_blocks, int p, bool is_read, region const& written = {})
       : at_(const_cast<void*>(vector_of_blocks.at)),
         type_(vector_of_blocks.type),
         layout_(layout::of(vector_of_blocks.type)) {
+    if (!vector_of_blocks.counts || !vector_of_blocks.displacements) throw refused{};
     auto const n = static_cast<std::size_t>(p);
     elements_.resize(n), first_.resize(n), sizes_.resize(n), places_.resize(n);
     std::ptrdiff_t sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
       elements_[i] = vector_of_blocks.counts[static_cast<int>(i)];
+      if (elements_[i] < 0) throw refused{};
       first_[i] = vector_of_blocks.displacements[static_cast<int>(i)] * layout_.extent;
       sizes_[i] = elements_[i] * layout_.size;
-      places_[i] = layout_.is_plain ? first_[i] : sum;
+      places_[i] = sum;
       sum += sizes_[i];
     }
-    if (layout_.is_plain) return;
+    if (sum != 0) require_buffer(at_, layout_.is_named);
+    if (layout_.is_plain && !as_it_lies().overlaps(written)) {
+      places_ = first_;
+      return;
+    }
     packed_ = drop_in::bytes(sum);
     if (!is_read) return;
     for (std::size_t i = 0; i < n; ++i) pack(place(i), elements_[i], type_, layout_, packed_.get() + places_[i]);
@@ -150,10 +196,17 @@ class moved_blocks {
   void* bytes() const { return packed_ ? packed_.get() : at_; }
   colligo::block_places places() const { return {sizes_, places_}; }
   std::ptrdiff_t size_of(int rank) const { return sizes_[static_cast<std::size_t>(rank)]; }
-  void write(int but = -1) {
+  region as_it_lies() const {
+    region all;
+    for (std::size_t i = 0; i < sizes_.size() && !packed_; ++i)
+      if (std::byte *const begin = place(i), *const end = begin + sizes_[i]; begin != end)
+        all = all.begin ? region{std::min(all.begin, begin), std::max(all.end, end)} : region{begin, end};
+    return all;
+  }
+  void write() {
     if (packed_)
       for (std::size_t i = 0; i < elements_.size(); ++i)
-        if (static_cast<int>(i) != but) unpack(packed_.get() + places_[i], elements_[i], type_, layout_, place(i));
+        unpack(packed_.get() + places_[i], elements_[i], type_, layout_, place(i));
   }
 
  private:
@@ -166,33 +219,29 @@ class moved_blocks {
   memory packed_;
 };
 
-/// The element of an operation that MPI has on the type; empty if MPI has none.
+/// The element of an operation that the library has on the type.
 std::optional<colligo::registered_element> built_in(MPI_Datatype type, MPI_Op op);
 
-/// An operation of the program's on a type, and how vectors of it lie where it combines them: in slots. In a slot the
-/// element's own address, which MPI's functions are given, is `shift` bytes before it.
+/// Another operation, by MPI. Where an element's memory is what MPI packs it as, vectors lie as the program has them.
+/// Otherwise they are packed: what travels depends on the signature alone, not on where a rank's type has its data.
 class reduction {
  public:
-  /// Empty if it is none of the program's, or MPI defines no such operation.
+  /// Empty if MPI has no such operation on the type.
   static std::optional<reduction> of(MPI_Datatype type, MPI_Op op);
 
   colligo::registered_element element() const { return element_->with_context(const_cast<reduction*>(this)); }
   bool is_plain() const { return is_plain_; }
-  /// Elements of the program's, in slots.
-  memory read(void const* from, std::ptrdiff_t n) const;
-  void write(std::byte const* from, std::ptrdiff_t n, void* into) const;
-  memory room(std::ptrdiff_t n) const { return memory(new std::byte[static_cast<std::size_t>(n * slot_)]{}); }
 
  private:
   static void combine(void* parts, std::byte const* left, std::byte const* right, std::byte* into, std::size_t n);
+  void combine_packed(std::byte const* left, std::byte const* right, std::byte* into, std::ptrdiff_t n) const;
   void reduce(std::byte const* in, std::byte* in_out, std::ptrdiff_t n) const;
 
   std::optional<colligo::registered_element> element_;
   MPI_Datatype type_;
   MPI_Op op_;
   layout layout_;
-  std::ptrdiff_t slot_ = 0, shift_ = 0;
-  bool is_plain_ = true, at_once_ = true, commutes_ = true;
+  bool is_plain_ = true, commutes_ = true;
 };
 
 }  // namespace drop_in

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// MPI's operations: built-in ones as functors of this library, the program's own by PMPI_Reduce_local.
+// MPI's operations: built-in ones as functors of this library, others and the program's own by PMPI_Reduce_local.
 #include "arguments.hpp"
 
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -74,6 +75,50 @@ std::optional<known_functor> functor_of(MPI_Op op) {
   return std::nullopt;
 }
 
+/// Whether an element's memory is what MPI packs it as: without gaps, in the order of its signature.
+bool lies_as_packed(MPI_Datatype type, layout const& layout) {
+  if (layout.is_named || !layout.has_no_gaps()) return layout.is_plain;
+  int integers, addresses, types, combiner;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (types == 1 && integers <= 1 && addresses == 0) {   // a duplicate, or elements side by side, which may be many
+    int n = 1;
+    MPI_Aint nowhere = 0;
+    MPI_Datatype of;
+    check(PMPI_Type_get_contents(type, integers, addresses, types, &n, &nowhere, &of), "MPI_Type_get_contents");
+    check(PMPI_Type_commit(&of), "MPI_Type_commit");
+    auto const known = layout::of(of);
+    bool const does = lies_as_packed(of, known);
+    if (!known.is_named) PMPI_Type_free(&of);
+    return does;
+  }
+  auto const size = static_cast<std::size_t>(layout.size);
+  memory const lies = bytes(layout.size), packed = bytes(layout.size);
+  for (std::size_t shift = 0; shift == 0 || (size - 1) >> shift != 0; shift += 8) {   // numbers of the bytes
+    for (std::size_t i = 0; i < size; ++i) lies[i] = static_cast<std::byte>(i >> shift);
+    pack(lies.get(), 1, type, layout, packed.get());
+    if (std::memcmp(lies.get(), packed.get(), size) != 0) return false;
+  }
+  return true;
+}
+
+/// n elements of the program's, in zeros, at an address that is one of theirs modulo 16, as malloc aligns.
+class elements {
+ public:
+  elements(std::ptrdiff_t n, layout const& layout) {
+    constexpr std::ptrdiff_t line = 16;
+    std::ptrdiff_t const last = (n - 1) * layout.extent, lowest = layout.true_lower + std::min<std::ptrdiff_t>(0, last),
+                         begin = lowest - ((lowest % line) + line) % line;
+    memory_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(
+        layout.true_lower + std::max<std::ptrdiff_t>(0, last) + layout.true_extent - begin));
+    first_ = memory_.get() - begin;
+  }
+  std::byte* first() const { return first_; }
+
+ private:
+  memory memory_;
+  std::byte* first_;
+};
+
 }  // namespace
 
 std::optional<colligo::registered_element> built_in(MPI_Datatype type, MPI_Op op) {
@@ -93,41 +138,28 @@ std::optional<colligo::registered_element> built_in(MPI_Datatype type, MPI_Op op
 }
 
 std::optional<reduction> reduction::of(MPI_Datatype type, MPI_Op op) {
-  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || functor_of(op)) return std::nullopt;
+  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return std::nullopt;
   reduction reduction;
   reduction.type_ = type, reduction.op_ = op, reduction.layout_ = layout::of(type);
-  int commutes = 0;
-  PMPI_Op_commutative(op, &commutes);
-  reduction.commutes_ = commutes != 0;
   layout const& l = reduction.layout_;
-  reduction.is_plain_ = l.has_no_gaps();
-  constexpr std::ptrdiff_t line = 16;   // as malloc aligns
-  std::size_t alignment = 1;
-  if (reduction.is_plain_ && l.is_named) {
-    reduction.slot_ = l.size;
-  } else {
-    // Data begin in the slot where they begin in memory, modulo 16. If that fits, n elements lie as an array of MPI's.
-    std::ptrdiff_t const begin = l.true_lower - ((l.true_lower % line) + line) % line;
-    std::ptrdiff_t const needed = std::max<std::ptrdiff_t>(1, l.true_lower - begin + l.true_extent);
-    reduction.at_once_ = reduction.is_plain_ || (l.extent >= needed && l.extent % line == 0);
-    if (!reduction.is_plain_) reduction.shift_ = begin;
-    reduction.slot_ = reduction.at_once_ ? l.extent : (needed + line - 1) / line * line;
-  }
-  if (reduction.slot_ <= 0) return std::nullopt;
-  alignment =
-      std::min<std::size_t>(line, std::size_t{1} << std::countr_zero(static_cast<std::size_t>(reduction.slot_)));
+  if (l.size <= 0) return std::nullopt;
+  std::byte none{};
+  if (MPI_Allreduce(MPI_IN_PLACE, &none, 0, type, op, self()) != MPI_SUCCESS) return std::nullopt;   // MPI knows
+  int commutes = 0;
+  check(PMPI_Op_commutative(op, &commutes), "MPI_Op_commutative");
+  reduction.commutes_ = commutes != 0;
+  reduction.is_plain_ = lies_as_packed(type, l);
+  auto const size = static_cast<std::size_t>(l.size);
   reduction.element_ = colligo::registered_element(colligo::byte_element{
-            .size = static_cast<std::size_t>(reduction.slot_), .alignment = alignment, .combine = &combine,
-            .commutative = reduction.commutes_, .name = "MPI_Datatype", .functor = "MPI_Op"});
+            .size = size, .alignment = std::min<std::size_t>(16, std::size_t{1} << std::countr_zero(size)),
+            .combine = &combine, .commutative = reduction.commutes_, .name = "MPI_Datatype", .functor = "MPI_Op"});
   return reduction;
 }
 
 void reduction::reduce(std::byte const* in, std::byte* in_out, std::ptrdiff_t n) const {
-  std::ptrdiff_t const stretch = at_once_ ? 1 << 20 : 1;
-  for (std::ptrdiff_t at = 0; at < n; at += stretch)
-    check(PMPI_Reduce_local(in + at * slot_ - shift_, in_out + at * slot_ - shift_,
-                            static_cast<int>(std::min(stretch, n - at)), type_, op_),
-          "MPI_Reduce_local");
+  in_stretches(n, layout_, [&](std::ptrdiff_t at, int count) {
+    check(PMPI_Reduce_local(in + at * layout_.size, in_out + at * layout_.size, count, type_, op_), "MPI_Reduce_local");
+  });
 }
 
 // MPI's functions have the right operand as result.
@@ -135,10 +167,11 @@ void reduction::combine(void* context, std::byte const* left, std::byte const* r
                         std::size_t count) {
   auto const& me = *static_cast<reduction const*>(context);
   auto const n = static_cast<std::ptrdiff_t>(count);
-  std::size_t const all = count * static_cast<std::size_t>(me.slot_);
+  if (!me.is_plain_) return me.combine_packed(left, right, into, n);
+  std::size_t const all = count * static_cast<std::size_t>(me.layout_.size);
   if (into == left && me.commutes_) return me.reduce(right, into, n);
   if (into == left) {
-    memory const kept = me.room(n);
+    memory const kept = bytes(n * me.layout_.size);
     std::memcpy(kept.get(), right, all);
     me.reduce(left, kept.get(), n);
     std::memcpy(into, kept.get(), all);
@@ -147,20 +180,19 @@ void reduction::combine(void* context, std::byte const* left, std::byte const* r
   if (into != right) std::memcpy(into, right, all);
   me.reduce(left, into, n);
 }
-
-memory reduction::read(void const* from, std::ptrdiff_t n) const {
-  memory slots = room(n);
-  memory const packed = bytes(n * layout_.size);
-  pack(from, n, type_, layout_, packed.get());
-  for (std::ptrdiff_t i = 0; i < n; ++i)
-    unpack(packed.get() + i * layout_.size, 1, type_, layout_, slots.get() + i * slot_ - shift_);
-  return slots;
-}
-void reduction::write(std::byte const* from, std::ptrdiff_t n, void* into) const {
-  memory const packed = bytes(n * layout_.size);
-  for (std::ptrdiff_t i = 0; i < n; ++i)
-    pack(from + i * slot_ - shift_, 1, type_, layout_, packed.get() + i * layout_.size);
-  unpack(packed.get(), n, type_, layout_, into);
+void reduction::combine_packed(std::byte const* left, std::byte const* right, std::byte* into, std::ptrdiff_t n) const {
+  constexpr std::ptrdiff_t enough = 1 << 14;   // bytes that stay in a cache
+  std::ptrdiff_t const extent = std::abs(layout_.extent), size = layout_.size,
+                       fitting = extent >= layout_.true_extent ? std::min(n, enough / extent) : 1,
+                       most = std::max<std::ptrdiff_t>(1, fitting);
+  elements const a(most, layout_), b(most, layout_);
+  for (std::ptrdiff_t at = 0; at < n; at += most) {
+    std::ptrdiff_t const here = std::min(most, n - at);
+    unpack(left + at * size, here, type_, layout_, a.first());
+    unpack(right + at * size, here, type_, layout_, b.first());
+    check(PMPI_Reduce_local(a.first(), b.first(), static_cast<int>(here), type_, op_), "MPI_Reduce_local");
+    pack(b.first(), here, type_, layout_, into + at * size);
+  }
 }
 
 }  // namespace drop_in

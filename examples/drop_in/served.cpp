@@ -21,43 +21,42 @@ colligo::registered_element const& plain_bytes() {
   static auto const element = colligo::registered_element::of<std::byte>();
   return element;
 }
-bool are_good(list_of_counts const& counts, int p) {
-  if (!counts) return false;
-  for (int i = 0; i < p; ++i)
-    if (counts[i] < 0) return false;
-  return true;
+void require(bool is_right) {
+  if (!is_right) throw refused{};
 }
-bool is_good(std::ptrdiff_t n, MPI_Datatype type) { return n >= 0 && type != MPI_DATATYPE_NULL; }
 
 /// Tells the program of an error as MPI does.
-int answer(MPI_Comm comm, int error_class, char const* text) {
+int answer(collective what, MPI_Comm comm, int error_class, char const* text) {
+  count(what, reason::none);
   std::fprintf(stderr, "%s\n", text);
   PMPI_Comm_call_errhandler(comm, error_class);
   return error_class;
 }
-/// f(), whose exceptions become errors of MPI.
+/// f(), which may refuse, and whose exceptions become errors of MPI.
 template <class F>
 int serve(collective what, MPI_Comm comm, F f) {
-  count(what, reason::none);
   try {
     f();
+    count(what, reason::none);
     return MPI_SUCCESS;
+  } catch (refused const& e) {
+    return count(what, e.why), not_served;
   } catch (colligo::stalled const& e) {
     std::fprintf(stderr, "%s\n", e.what());
     PMPI_Abort(comm, 1);
     return MPI_ERR_OTHER;
   } catch (colligo::mismatch_error const& e) {
-    return answer(comm, MPI_ERR_TRUNCATE, e.what());
+    return answer(what, comm, MPI_ERR_TRUNCATE, e.what());
   } catch (colligo::argument_error const& e) {
-    return answer(comm, MPI_ERR_ARG, e.what());
+    return answer(what, comm, MPI_ERR_ARG, e.what());
   } catch (colligo::mpi_error const& e) {
     int error_class = MPI_ERR_OTHER;
     PMPI_Error_class(e.code(), &error_class);
-    return answer(comm, error_class, e.what());
+    return answer(what, comm, error_class, e.what());
   } catch (std::bad_alloc const&) {
-    return answer(comm, MPI_ERR_NO_MEM, "colligo: out of memory");
+    return answer(what, comm, MPI_ERR_NO_MEM, "colligo: out of memory");
   } catch (std::exception const& e) {
-    return answer(comm, MPI_ERR_OTHER, e.what());
+    return answer(what, comm, MPI_ERR_OTHER, e.what());
   }
 }
 
@@ -128,21 +127,34 @@ std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
 template <class Run>
 int combining(collective what, void const* in, void* out, std::ptrdiff_t n, std::ptrdiff_t results, MPI_Datatype type,
               MPI_Op op, mpi_communicator const& group, Run run) {
-  if (n < 0 || type == MPI_DATATYPE_NULL) return count(what, reason::arguments), not_served;
-  bool const is_in_place = in == MPI_IN_PLACE || (in == out && results != 0);
-  void const* const input = is_in_place ? colligo::in_place_bytes : in;
-  if (auto const known = built_in(type, op))
-    return serve(what, group, [&] { run(byte_calls(group), input, out, *known); });
-  auto const by = reduction::of(type, op);
-  if (!by) return count(what, reason::operation), not_served;
   return serve(what, group, [&] {
-    if (by->is_plain()) {
-      run(byte_calls(group), input, out, by->element());
-    } else {
-      memory const from = by->read(is_in_place ? out : in, n), to = by->room(std::max<std::ptrdiff_t>(1, results));
-      run(byte_calls(group), from.get(), to.get(), by->element());
-      if (results != 0) by->write(to.get(), results, out);
+    bool const is_in_place = in == MPI_IN_PLACE || (in == out && results != 0);
+    void const* const from = is_in_place ? out : in;
+    require(n >= 0);
+    auto element = built_in(type, op);
+    std::optional<reduction> by_mpi;
+    if (!element) {
+      by_mpi = reduction::of(type, op);
+      if (!by_mpi) throw refused{reason::operation};
+      element = by_mpi->element();
     }
+    if (by_mpi && !by_mpi->is_plain()) {
+      moved_vector const input(from, n, type, true);
+      moved_vector output(out, results, type, false);
+      run(byte_calls(group), input.bytes(), output.bytes(), *element);
+      return output.write();
+    }
+    if (n > 0) require_buffer(from, true);
+    if (results > 0) require_buffer(out, true);
+    auto const size = static_cast<std::ptrdiff_t>(element->size());
+    auto* const first = static_cast<std::byte*>(const_cast<void*>(from));
+    auto* const result = static_cast<std::byte*>(out);
+    memory kept;
+    if (!is_in_place && region{first, first + n * size}.overlaps({result, result + results * size})) {
+      kept = bytes(n * size);
+      std::memcpy(kept.get(), from, static_cast<std::size_t>(n * size));
+    }
+    run(byte_calls(group), is_in_place ? colligo::in_place_bytes : kept ? kept.get() : from, out, *element);
   });
 }
 
@@ -159,7 +171,8 @@ int all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, M
 int reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
   auto const group = accepted(collective::reduce, comm);
   if (!group) return not_served;
-  if (root < 0 || root >= group->size()) return count(collective::reduce, reason::arguments), not_served;
+  if (root < 0 || root >= group->size() || (group->rank() != root && in == MPI_IN_PLACE))
+    return count(collective::reduce, reason::arguments), not_served;
   return combining(collective::reduce, in, out, n, group->rank() == root ? n : 0, type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce(from, to, n, element, root);
@@ -184,10 +197,12 @@ int exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype typ
 int reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   auto const group = accepted(collective::reduce_scatter, comm);
   if (!group) return not_served;
-  if (!are_good(counts, group->size())) return count(collective::reduce_scatter, reason::arguments), not_served;
   std::vector<std::ptrdiff_t> shares;
   std::ptrdiff_t n = 0;
-  for (int i = 0; i < group->size(); ++i) n += shares.emplace_back(counts[i]);
+  bool is_right = static_cast<bool>(counts);
+  for (int i = 0; i < group->size() && is_right; ++i)
+    n += shares.emplace_back(counts[i]), is_right = shares.back() >= 0;
+  if (!is_right) return count(collective::reduce_scatter, reason::arguments), not_served;
   return combining(collective::reduce_scatter, in, out, n, counts[group->rank()], type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce_scatter(from, to, shares, element);
@@ -210,9 +225,8 @@ int barrier(MPI_Comm comm) {
 int broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Comm comm) {
   auto const group = accepted(collective::broadcast, comm);
   if (!group) return not_served;
-  if (!is_good(n, type) || root < 0 || root >= group->size())
-    return count(collective::broadcast, reason::arguments), not_served;
   return serve(collective::broadcast, *group, [&] {
+    require(root >= 0 && root < group->size());
     moved_vector all(both, n, type, group->rank() == root);
     byte_calls(*group).broadcast(all.bytes(), all.size(), plain_bytes(), root);
     if (group->rank() != root) all.write();
@@ -222,16 +236,14 @@ int broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Com
 int all_gather(vector in, vector out, MPI_Comm comm) {
   auto const group = accepted(collective::all_gather, comm);
   if (!group) return not_served;
-  bool const is_in_place = in.at == MPI_IN_PLACE;
-  if (!is_good(out.count, out.type) || (!is_in_place && !is_good(in.count, in.type)))
-    return count(collective::all_gather, reason::arguments), not_served;
   return serve(collective::all_gather, *group, [&] {
+    bool const is_in_place = in.at == MPI_IN_PLACE;
     moved_vector all(out.at, out.count * group->size(), out.type, is_in_place);
     std::ptrdiff_t const n = all.size() / group->size();
     if (is_in_place) {
       byte_calls(*group).all_gather(colligo::in_place_bytes, all.bytes(), n, plain_bytes());
     } else {
-      moved_vector const own(in.at, in.count, in.type, true);
+      moved_vector const own(in.at, in.count, in.type, true, all.as_it_lies());
       byte_calls(*group).all_gather(own.bytes(), all.bytes(), n, plain_bytes());
     }
     all.write();
@@ -240,16 +252,13 @@ int all_gather(vector in, vector out, MPI_Comm comm) {
 int all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) {
   auto const group = accepted(collective::all_gatherv, comm);
   if (!group) return not_served;
-  bool const is_in_place = in.at == MPI_IN_PLACE;
-  if (!are_good(out.counts, group->size()) || !out.displacements || out.type == MPI_DATATYPE_NULL ||
-      (!is_in_place && !is_good(in.count, in.type)))
-    return count(collective::all_gatherv, reason::arguments), not_served;
   return serve(collective::all_gatherv, *group, [&] {
+    bool const is_in_place = in.at == MPI_IN_PLACE;
     moved_blocks all(out, group->size(), is_in_place);
     if (is_in_place) {
       byte_calls(*group).all_gatherv(colligo::in_place_bytes, all.bytes(), all.places(), plain_bytes());
     } else {
-      moved_vector const own(in.at, in.count, in.type, true);
+      moved_vector const own(in.at, in.count, in.type, true, all.as_it_lies());
       byte_calls(*group).all_gatherv(own.bytes(), all.bytes(), all.places(), plain_bytes());
     }
     all.write();
@@ -258,14 +267,12 @@ int all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) {
 int gather(vector in, vector out, int root, MPI_Comm comm) {
   auto const group = accepted(collective::gather, comm);
   if (!group) return not_served;
-  bool const is_root = group->rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
-  if (root < 0 || root >= group->size() || (is_root && !is_good(out.count, out.type)) ||
-      (!is_in_place && !is_good(in.count, in.type)))
-    return count(collective::gather, reason::arguments), not_served;
   return serve(collective::gather, *group, [&] {
+    require(root >= 0 && root < group->size());
+    bool const is_root = group->rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
     std::optional<moved_vector> own, all;
-    if (!is_in_place) own.emplace(in.at, in.count, in.type, true);
     if (is_root) all.emplace(out.at, out.count * group->size(), out.type, is_in_place);
+    if (!is_in_place) own.emplace(in.at, in.count, in.type, true, is_root ? all->as_it_lies() : region{});
     std::ptrdiff_t const n = is_root ? all->size() / group->size() : own->size();
     byte_calls(*group).gather(is_in_place ? colligo::in_place_bytes : own->bytes(), is_root ? all->bytes() : nullptr, n,
                             plain_bytes(), root);
@@ -275,17 +282,13 @@ int gather(vector in, vector out, int root, MPI_Comm comm) {
 int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) {
   auto const group = accepted(collective::gatherv, comm);
   if (!group) return not_served;
-  bool const is_root = group->rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
-  if (root < 0 || root >= group->size() ||
-      (is_root && (!are_good(out.counts, group->size()) || !out.displacements ||
-                   out.type == MPI_DATATYPE_NULL)) ||
-      (!is_in_place && !is_good(in.count, in.type)))
-    return count(collective::gatherv, reason::arguments), not_served;
   return serve(collective::gatherv, *group, [&] {
+    require(root >= 0 && root < group->size());
+    bool const is_root = group->rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
     std::optional<moved_vector> own;
     std::optional<moved_blocks> all;
-    if (!is_in_place) own.emplace(in.at, in.count, in.type, true);
     if (is_root) all.emplace(out, group->size(), is_in_place);
+    if (!is_in_place) own.emplace(in.at, in.count, in.type, true, is_root ? all->as_it_lies() : region{});
     byte_calls(*group).gatherv(is_in_place ? colligo::in_place_bytes : own->bytes(),
                              is_in_place ? all->size_of(root) : own->size(), is_root ? all->bytes() : nullptr,
                              is_root ? all->places() : colligo::block_places{}, plain_bytes(), root);
@@ -295,14 +298,13 @@ int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) {
 int scatter(vector in, vector out, int root, MPI_Comm comm) {
   auto const group = accepted(collective::scatter, comm);
   if (!group) return not_served;
-  bool const is_root = group->rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
-  if (root < 0 || root >= group->size() || (is_root && !is_good(in.count, in.type)) ||
-      (!is_in_place && !is_good(out.count, out.type)))
-    return count(collective::scatter, reason::arguments), not_served;
   return serve(collective::scatter, *group, [&] {
+    require(root >= 0 && root < group->size());
+    bool const is_root = group->rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
     std::optional<moved_vector> own, all;
     if (!is_in_place) own.emplace(out.at, out.count, out.type, false);
-    if (is_root) all.emplace(in.at, in.count * group->size(), in.type, true);
+    if (is_root)
+      all.emplace(in.at, in.count * group->size(), in.type, true, is_in_place ? region{} : own->as_it_lies());
     std::ptrdiff_t const n = is_root ? all->size() / group->size() : own->size();
     byte_calls(*group).scatter(is_root ? all->bytes() : nullptr,
                              is_in_place ? colligo::in_place_bytes : own->bytes(), n, plain_bytes(), root);
@@ -312,16 +314,13 @@ int scatter(vector in, vector out, int root, MPI_Comm comm) {
 int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) {
   auto const group = accepted(collective::scatterv, comm);
   if (!group) return not_served;
-  bool const is_root = group->rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
-  if (root < 0 || root >= group->size() ||
-      (is_root && (!are_good(in.counts, group->size()) || !in.displacements || in.type == MPI_DATATYPE_NULL)) ||
-      (!is_in_place && !is_good(out.count, out.type)))
-    return count(collective::scatterv, reason::arguments), not_served;
   return serve(collective::scatterv, *group, [&] {
+    require(root >= 0 && root < group->size());
+    bool const is_root = group->rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
     std::optional<moved_vector> own;
     std::optional<moved_blocks> all;
     if (!is_in_place) own.emplace(out.at, out.count, out.type, false);
-    if (is_root) all.emplace(in, group->size(), true);
+    if (is_root) all.emplace(in, group->size(), true, is_in_place ? region{} : own->as_it_lies());
     byte_calls(*group).scatterv(is_root ? all->bytes() : nullptr, is_root ? all->places() : colligo::block_places{},
                               is_in_place ? colligo::in_place_bytes : own->bytes(),
                               is_in_place ? all->size_of(root) : own->size(), plain_bytes(), root);
@@ -331,16 +330,14 @@ int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) {
 int all_to_all(vector in, vector out, MPI_Comm comm) {
   auto const group = accepted(collective::all_to_all, comm);
   if (!group) return not_served;
-  bool const is_in_place = in.at == MPI_IN_PLACE;
-  if (!is_good(out.count, out.type) || (!is_in_place && !is_good(in.count, in.type)))
-    return count(collective::all_to_all, reason::arguments), not_served;
   return serve(collective::all_to_all, *group, [&] {
+    bool const is_in_place = in.at == MPI_IN_PLACE;
     moved_vector got(out.at, out.count * group->size(), out.type, is_in_place);
     std::ptrdiff_t const n = got.size() / group->size();
     if (is_in_place) {
       byte_calls(*group).all_to_all(colligo::in_place_bytes, got.bytes(), n, plain_bytes());
     } else {
-      moved_vector const sent(in.at, in.count * group->size(), in.type, true);
+      moved_vector const sent(in.at, in.count * group->size(), in.type, true, got.as_it_lies());
       byte_calls(*group).all_to_all(sent.bytes(), got.bytes(), n, plain_bytes());
     }
     got.write();
@@ -349,18 +346,13 @@ int all_to_all(vector in, vector out, MPI_Comm comm) {
 int all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm) {
   auto const group = accepted(collective::all_to_all_v, comm);
   if (!group) return not_served;
-  bool const is_in_place = in.at == MPI_IN_PLACE;
-  auto const is_bad = [&](vector_of_blocks const& v) {
-    return !are_good(v.counts, group->size()) || !v.displacements || v.type == MPI_DATATYPE_NULL;
-  };
-  if (is_bad(out) || (!is_in_place && is_bad(in)))
-    return count(collective::all_to_all_v, reason::arguments), not_served;
   return serve(collective::all_to_all_v, *group, [&] {
+    bool const is_in_place = in.at == MPI_IN_PLACE;
     moved_blocks got(out, group->size(), is_in_place);
     if (is_in_place) {
       byte_calls(*group).all_to_all_v(colligo::in_place_bytes, {}, got.bytes(), got.places(), plain_bytes());
     } else {
-      moved_blocks const sent(in, group->size(), true);
+      moved_blocks const sent(in, group->size(), true, got.as_it_lies());
       byte_calls(*group).all_to_all_v(sent.bytes(), sent.places(), got.bytes(), got.places(), plain_bytes());
     }
     got.write();

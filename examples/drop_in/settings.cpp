@@ -7,6 +7,7 @@
 
 #include <colligo/bytes.hpp>
 #include <colligo/core/strings.hpp>
+#include <colligo/table.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,21 +79,46 @@ std::uint64_t wanted_by_environment() {
   return named;
 }
 
-/// MPI gives all ranks of an MPI_Allreduce the same bits. An algorithm set by name that does not is not used.
+/// Whether the ranks may get different bits of an all_reduce by the algorithm "name", "name:8" or "name@levels".
+bool gives_other_bits(std::string_view algorithm) {
+  std::string_view const name = algorithm.substr(0, algorithm.find_first_of(":@"));
+  for (auto const* const policy : colligo::detail::compiled_policies(collective::all_reduce))
+    if (policy != nullptr && policy->name == name) return !policy->same_bits && !policy->is_vendor;
+  return false;
+}
+void say_not_used(std::string const& what) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0)
+    std::fprintf(stderr, "colligo: drop_in: %s is not used: its ranks may get different bits, which MPI forbids; the "
+                         "library chooses\n", what.c_str());
+}
+/// MPI gives all ranks of an MPI_Allreduce the same bits. An algorithm that does not is not used, whether it is set by
+/// name or in rows of a table.
 void ignore_other_bits() {
   char const* const text = std::getenv("COLLIGO_ALL_REDUCE");
-  if (text == nullptr) return;
-  std::string const name(text, std::strcspn(text, ":@"));
-  for (auto const* const policy : colligo::detail::compiled_policies(collective::all_reduce)) {
-    if (policy == nullptr || policy->name != name || policy->same_bits || policy->is_vendor) continue;
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0)
-      std::fprintf(stderr, "colligo: drop_in: COLLIGO_ALL_REDUCE=%s is not used: its ranks may get different bits, "
-                           "which MPI forbids; the library chooses\n", text);
+  if (text != nullptr && gives_other_bits(text)) {
+    say_not_used(std::string("COLLIGO_ALL_REDUCE=") + text);
     unsetenv("COLLIGO_ALL_REDUCE");
+  }
+  char const* const path = std::getenv("COLLIGO_TABLE");
+  std::error_code error;
+  if (path == nullptr || !std::filesystem::is_regular_file(path, error)) return;
+  std::string kept, line, found;
+  for (std::ifstream file(path); std::getline(file, line); kept += line + '\n') {
+    std::istringstream columns(line);
+    std::string what, type, functor, ranks, bytes, algorithm;
+    columns >> what >> type >> functor >> ranks >> bytes >> algorithm;
+    if (what == "all_reduce" && gives_other_bits(algorithm)) found = algorithm, line.clear();
+  }
+  if (found.empty()) return;
+  try {
+    colligo::use_table(kept, path);
+  } catch (colligo::argument_error const&) {   // then the library does not use it
     return;
   }
+  say_not_used(found + " in " + path);
+  unsetenv("COLLIGO_TABLE");
 }
 
 /// Of all variables that begin with COLLIGO_, in any order.

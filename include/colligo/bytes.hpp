@@ -302,7 +302,7 @@ class calls_on_bytes {
     owner<moved_bytes> moved;
     auto const* taken = static_cast<std::byte const*>(in);
     checked.attempt([&] { taken = joined_input(taken, from, element.size(), moved); });
-    if (out == in_place_bytes) out = own_block(checked, all, const_cast<void*>(in), from, element.size());
+    if (out == in_place_bytes) out = const_cast<std::byte*>(taken) + own.first * element.size();   // is not written
     else require_apart(checked, taken, all.whole, out, own, element);
     return make(checked.accept(all, input(taken), all.whole, output(out), own, root), element, algorithm,
                 std::move(moved));

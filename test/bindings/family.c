@@ -286,6 +286,16 @@ static void check_errors(void) {
   require(colligo_request_free(&request), 0, "free of an active request");
 }
 
+/* The root's vector is in memory that can not be written; its own block stays there. */
+static void check_constant(char const* by) {
+  static int const vector[8] = {[0] = 5, [2] = 6, [4] = 7, [6] = 8};
+  ptrdiff_t const counts[most] = {1, 1, 1, 1}, first[most] = {0, 2, 4, 6};
+  colligo_element number;
+  require(colligo_known_element(COLLIGO_INT32, COLLIGO_NO_OP, &number), 0, "integers");
+  IN_ALL_FORMS(1, scatterv, fill(), if (rank != 0) memcpy(wanted, vector + 2 * rank, sizeof *vector), vector, counts,
+               first, rank == 0 ? COLLIGO_IN_PLACE : (void*)out, 1, number, 0, by);
+}
+
 static void check_known(void) {
   double x[9], sums[9], mpi[9];
   struct { double value; int index; } best = {1.0 * ((rank + 2) % p), rank}, found, mpi_found;
@@ -318,6 +328,7 @@ int main(int argc, char** argv) {
     check_blocks(lengths[i], 0, NULL);
     check_blocks(lengths[i], 3, "automatic");
   }
+  check_constant(NULL), check_constant("vendor");
   check_known();
   check_errors();
   check_in_place();

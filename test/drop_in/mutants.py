@@ -19,7 +19,7 @@ DROP_IN, HEADERS = "examples/drop_in/", "include/colligo/"
 MUTANTS = {   # name: file, what stands there, what stands there instead, variables
     "operands swapped": (
         DROP_IN + "reduction.cpp", "if (into != right) std::memcpy(into, right, all);\n  me.reduce(left, into, n);",
-        "if (into == right) { memory const kept = me.room(n); std::memcpy(kept.get(), right, all);"
+        "if (into == right) { memory const kept = bytes(n * me.layout_.size); std::memcpy(kept.get(), right, all);"
         " std::memcpy(into, left, all); me.reduce(kept.get(), into, n); }\n"
         "  else { std::memcpy(into, left, all); me.reduce(right, into, n); }"),
     "in place ignored": (
@@ -37,7 +37,7 @@ MUTANTS = {   # name: file, what stands there, what stands there instead, variab
     "a handler not called": (
         DROP_IN + "served.cpp", "PMPI_Comm_call_errhandler(comm, error_class);", "static_cast<void>(comm);"),
     "MPI_ instead of PMPI_": (
-        DROP_IN + "reduction.cpp", "check(PMPI_Reduce_local(", "check(MPI_Reduce_local("),
+        DROP_IN + "reduction.cpp", "check(PMPI_Reduce_local(in + at", "check(MPI_Reduce_local(in + at"),
 }
 
 

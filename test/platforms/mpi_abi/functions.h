@@ -41,6 +41,7 @@ int NAME(Type_size)(MPI_Datatype, int *);
 int NAME(Type_get_extent)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
 int NAME(Type_get_true_extent)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
 int NAME(Type_get_envelope)(MPI_Datatype, int *, int *, int *, int *);
+int NAME(Type_get_contents)(MPI_Datatype, int, int, int, int[], MPI_Aint[], MPI_Datatype[]);
 int NAME(Type_create_keyval)(MPI_Type_copy_attr_function *, MPI_Type_delete_attr_function *, int *, void *);
 int NAME(Type_get_attr)(MPI_Datatype, int, void *, int *);
 int NAME(Type_set_attr)(MPI_Datatype, int, void *);
