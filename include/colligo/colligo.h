@@ -80,13 +80,14 @@ extern char colligo_in_place_storage[1];
 
 /** Started, or persistent. NULL is an empty one, which is complete. */
 typedef struct colligo_request_object* colligo_request;
-/** Returns when it is complete. A started one is freed then, and *request is NULL. */
+/** Returns when it is complete. A started one is freed then, and *request is NULL. In a functor of a call on the same
+ * communicator it is an error, and *request stays. */
 int colligo_wait(colligo_request* request);
 /** Makes progress. *complete tells whether it is complete; a started one is freed then, and *request is NULL. */
 int colligo_test(colligo_request* request, int* complete);
 /** Starts a persistent one, which must not be active. Collective. */
 int colligo_start(colligo_request request);
-/** Waits until it is complete if it is active, and frees it: *request is NULL. */
+/** Waits until it is complete if it is active, and frees it: *request is NULL. Returns what waiting returns. */
 int colligo_request_free(colligo_request* request);
 
 #define COLLIGO_COLLECTIVE(name, ...)                                               \

@@ -95,8 +95,18 @@ int as_request(colligo_request* request, F make) {
     *request = made.release();
   });
 }
+/// It still is after a wait that was refused: in a functor.
+inline bool is_active(colligo_request request) {
+  return std::visit([](auto const& call) { return call.active(); }, request->call);
+}
+inline int wait_for(colligo_request request) {
+  return as_code([&] { std::visit([](auto& call) { call.wait(); }, request->call); });
+}
+inline void free_if_complete(colligo_request* request) {
+  if (!is_active(*request)) delete std::exchange(*request, nullptr);
+}
 inline void free_if_started(colligo_request* request) {
-  if (std::holds_alternative<colligo::request>((*request)->call)) delete std::exchange(*request, nullptr);
+  if (std::holds_alternative<colligo::request>((*request)->call)) free_if_complete(request);
 }
 
 }  // namespace colligo
@@ -130,17 +140,16 @@ int colligo_known_element(colligo_type type, colligo_op op, colligo_element* ele
 
 int colligo_wait(colligo_request* request) {
   if (*request == nullptr) return COLLIGO_SUCCESS;
-  int const code = colligo::detail::as_code([&] { std::visit([](auto& call) { call.wait(); }, (*request)->call); });
+  int const code = colligo::detail::wait_for(*request);
   colligo::detail::free_if_started(request);
   return code;
 }
 int colligo_test(colligo_request* request, int* complete) {
   *complete = 1;
   if (*request == nullptr) return COLLIGO_SUCCESS;
-  int const code = colligo::detail::as_code([&] {
-    *complete = std::visit([](auto& call) { return call.test(); }, (*request)->call);
-  });
-  if (*complete) colligo::detail::free_if_started(request);
+  int const code = colligo::detail::as_code([&] { std::visit([](auto& call) { call.test(); }, (*request)->call); });
+  *complete = !colligo::detail::is_active(*request);
+  colligo::detail::free_if_started(request);
   return code;
 }
 int colligo_start(colligo_request request) {
@@ -151,7 +160,10 @@ int colligo_start(colligo_request request) {
   });
 }
 int colligo_request_free(colligo_request* request) {
-  return colligo::detail::as_code([&] { delete std::exchange(*request, nullptr); });
+  if (*request == nullptr) return COLLIGO_SUCCESS;
+  int const code = colligo::detail::is_active(*request) ? colligo::detail::wait_for(*request) : COLLIGO_SUCCESS;
+  colligo::detail::free_if_complete(request);
+  return code;
 }
 
 // The forms of a collective, with a communicator of C and of Fortran. `call`: of calls_on_bytes; `call_of_request`: the

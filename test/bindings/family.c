@@ -311,6 +311,31 @@ static void check_known(void) {
   require(found.index, mpi_found.index, "the place of the maximum");
 }
 
+/* A functor that waits for its own request, which stays as it is. */
+static colligo_request waited_for = NULL;
+static void wait_within(void* calls, void const* left, void const* right, void* into, size_t n) {
+  colligo_request const before = waited_for;
+  int complete = 1;
+  ++*(int*)calls;
+  for (size_t i = 0; i < n; ++i) ((int*)into)[i] = ((int const*)left)[i] + ((int const*)right)[i];
+  if (rank != 0) return;   /* others may not have it yet */
+  require(colligo_wait(&waited_for), COLLIGO_ERROR, "wait in a functor");
+  require(colligo_test(&waited_for, &complete) == COLLIGO_SUCCESS && !complete, 1, "test in a functor");
+  require(colligo_request_free(&waited_for), COLLIGO_ERROR, "free in a functor");
+  require(waited_for == before, 1, "a request that a functor has waited for");
+}
+static void check_waits_in_functors(void) {
+  int calls = 0, x = rank, sum = -1;
+  struct colligo_description const waits = {sizeof x, sizeof x, &wait_within, &calls, 1, 1, "int", "sum"};
+  colligo_element number;
+  require(colligo_describe(&waits, &number), 0, "describe");
+  if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);   /* until rank 0 has its request */
+  require(colligo_ireduce(MPI_COMM_WORLD, &x, &sum, 1, number, 0, NULL, &waited_for), 0, "ireduce");
+  if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
+  require(colligo_wait(&waited_for), 0, "wait for what a functor has waited for");
+  if (rank == 0) require(sum == p * (p - 1) / 2 && (calls > 0 || p == 1), 1, "a sum whose functor has waited");
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -332,6 +357,7 @@ int main(int argc, char** argv) {
   check_known();
   check_errors();
   check_in_place();
+  check_waits_in_functors();
   require(p > 1 && combined == 0, 0, "the functor's context");
   int all = 0;
   MPI_Allreduce(&failed, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
