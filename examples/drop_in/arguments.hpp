@@ -19,9 +19,11 @@ namespace drop_in {
 
 inline void check(int code, char const* call) { colligo::detail::check_mpi(code, call); }
 
-/// Thrown before other ranks are told anything: the call is passed on.
-struct refused {
-  reason why = reason::arguments;
+/// Thrown before the library's call: this rank passes its call on.
+struct refused : std::exception {
+  explicit refused(reason reason = reason::arguments) : why(reason) {}
+  char const* what() const noexcept override { return "arguments that MPI forbids"; }
+  reason why;
 };
 
 /// This rank alone. Its errors are returned; those of MPI_COMM_SELF, and of functions without a communicator, go to a

@@ -32,11 +32,33 @@ int answer(collective what, MPI_Comm comm, int error_class, char const* text) {
   PMPI_Comm_call_errhandler(comm, error_class);
   return error_class;
 }
+/// f(), which makes a call of this library. If it throws before that, other ranks may be in theirs: they are told.
+template <class F>
+void in_step(collective what, MPI_Comm comm, F f) {
+  auto& state = colligo::detail::mpi_endpoint(comm);
+  std::uint32_t const before = colligo::detail::calls_of(state);
+  colligo::detail::refused const call{state, what, (state.before() & colligo::detail::agreement) != 0};
+  auto const tell = [&] {
+    if (state.before() & colligo::detail::in_functor) return;   // the other ranks make no such call
+    bool const counts_are_known = what != collective::gatherv && what != collective::scatterv;   // else a call for them
+    if (colligo::detail::calls_of(state) == before) colligo::detail::refuse_request(call);
+    colligo::detail::refuse_rest(call, before + (counts_are_known ? 1 : 2));
+  };
+  try {
+    f();
+  } catch (refused const& e) {
+    if (e.why == reason::arguments) tell();   // others are passed on by all ranks
+    throw;
+  } catch (...) {
+    tell();
+    throw;
+  }
+}
 /// f(), which may refuse, and whose exceptions become errors of MPI.
 template <class F>
 int serve(collective what, MPI_Comm comm, F f) {
   try {
-    f();
+    in_step(what, comm, f);
     count(what, reason::none);
     return MPI_SUCCESS;
   } catch (refused const& e) {
@@ -58,6 +80,11 @@ int serve(collective what, MPI_Comm comm, F f) {
   } catch (std::exception const& e) {
     return answer(what, comm, MPI_ERR_OTHER, e.what());
   }
+}
+
+/// Of arguments that are wrong.
+int refuse(collective what, MPI_Comm comm) {
+  return serve(what, comm, [] { throw refused(); });
 }
 
 /// Ranks of another MPI_COMM_WORLD may have no such library, or other settings. All ranks of `comm` see some.
@@ -172,7 +199,7 @@ int reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_O
   auto const group = accepted(collective::reduce, comm);
   if (!group) return not_served;
   if (root < 0 || root >= group->size() || (group->rank() != root && in == MPI_IN_PLACE))
-    return count(collective::reduce, reason::arguments), not_served;
+    return refuse(collective::reduce, *group);
   return combining(collective::reduce, in, out, n, group->rank() == root ? n : 0, type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
                      calls.reduce(from, to, n, element, root);
@@ -197,14 +224,14 @@ int exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype typ
 int reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   auto const group = accepted(collective::reduce_scatter, comm);
   if (!group) return not_served;
-  std::vector<std::ptrdiff_t> shares;
   std::ptrdiff_t n = 0;
   bool is_right = static_cast<bool>(counts);
-  for (int i = 0; i < group->size() && is_right; ++i)
-    n += shares.emplace_back(counts[i]), is_right = shares.back() >= 0;
-  if (!is_right) return count(collective::reduce_scatter, reason::arguments), not_served;
+  for (int i = 0; i < group->size() && is_right; ++i) n += counts[i], is_right = counts[i] >= 0;
+  if (!is_right) return refuse(collective::reduce_scatter, *group);
   return combining(collective::reduce_scatter, in, out, n, counts[group->rank()], type, op, *group,
                    [&](auto const& calls, void const* from, void* to, auto const& element) {
+                     std::vector<std::ptrdiff_t> shares;
+                     for (int i = 0; i < group->size(); ++i) shares.push_back(counts[i]);
                      calls.reduce_scatter(from, to, shares, element);
                    });
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSL-1.0
  * Arguments that MPI allows and that are unlike on the ranks, and arguments that it forbids but that MPI libraries take,
- * or refuse by the handler of the communicator. */
+ * or refuse by the handler of the communicator. Calls for which a rank has no memory. */
 #include "own_mpi.h"
 
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { most = 300, room = 1 << 15 };
 static int rank, p, failed;
@@ -86,7 +87,8 @@ static void check_refused(void) {
   MPI_Errhandler own;
   MPI_Datatype type;
   MPI_Op op;
-  int in[32] = {0}, of_all[32 * 8], refused = 0;
+  int in[32] = {0}, of_all[32 * 8], first[64] = {0}, ones[64], refused = 0;
+  for (int i = 0; i < 64; ++i) ones[i] = 1;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_create_errhandler(&handler, &own);
   MPI_Comm_set_errhandler(comm, own);
@@ -98,6 +100,21 @@ static void check_refused(void) {
   REFUSED("Allgather of a type that is not committed", MPI_Allgather(in, 1, type, of_all, 1, type, comm));
   REFUSED("Allreduce of a type that is not committed", MPI_Allreduce(in, of_all, 1, type, op, comm));
   REFUSED("Allgather to MPI_IN_PLACE", MPI_Allgather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm));
+#if !defined(OPEN_MPI)   /* which does not look, or calls the handler of MPI_COMM_WORLD */
+  REFUSED("Allreduce to MPI_IN_PLACE", MPI_Allreduce(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
+  REFUSED("Allreduce of NULL", MPI_Allreduce(NULL, of_all, 1, MPI_INT, MPI_SUM, comm));
+  REFUSED("Bcast of NULL", MPI_Bcast(NULL, 1, MPI_INT, 0, comm));
+#endif
+  /* On rank 1 alone: the others are told, and later calls are right. */
+  void *const in_1 = rank == 1 ? MPI_IN_PLACE : in, *const out_1 = rank == 1 ? MPI_IN_PLACE : of_all;
+#define REFUSED_BY_ONE(what, ...)                                                                                \
+  require(__VA_ARGS__ != MPI_SUCCESS || rank != 1, what ", not of the root: no error");                          \
+  require(MPI_Allreduce(&rank, of_all, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && *of_all == p * (p - 1) / 2, \
+          what ", not of the root: wrong afterwards")
+  REFUSED_BY_ONE("Gather in place", MPI_Gather(in_1, 1, MPI_INT, of_all, 1, MPI_INT, 0, comm));
+  REFUSED_BY_ONE("Scatter in place", MPI_Scatter(in, 1, MPI_INT, out_1, 1, MPI_INT, 0, comm));
+  REFUSED_BY_ONE("Scatterv in place", MPI_Scatterv(in, ones, first, MPI_INT, out_1, 1, MPI_INT, 0, comm));
+  REFUSED_BY_ONE("Reduce in place", MPI_Reduce(in_1, of_all, 1, MPI_INT, MPI_SUM, 0, comm));
   MPI_Op_free(&op);
   MPI_Type_free(&type);
   MPI_Errhandler_free(&own);
@@ -142,6 +159,54 @@ static void check_constant(void) {
   require(got == 5 + rank, "Scatterv in place of a constant vector");
 }
 
+/* Rank 1 can not allocate what it packs. The other ranks are told, and later calls are right. Elements without an extent
+ * need no memory of the program's. */
+static rlim_t no_more_memory(void) {
+  long pages = 0;
+  FILE* const file = fopen("/proc/self/statm", "r");
+  if (!file || fscanf(file, "%ld", &pages) != 1) fprintf(stderr, "no /proc/self/statm\n"), exit(1);
+  fclose(file);
+  struct rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  rlim_t const before = limit.rlim_cur;
+  limit.rlim_cur = (rlim_t)pages * 4096 + (8 << 20);
+  setrlimit(RLIMIT_AS, &limit);
+  return before;
+}
+static void check_memory(void) {
+  enum { n = 1 << 22 };
+  MPI_Comm comm;
+  MPI_Datatype vector, type;
+  MPI_Op op;
+  int x[8] = {0}, y[8], sum = 0, counts[64] = {[1] = n}, first[64] = {0};
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Type_vector(2, 1, 2, MPI_INT, &vector);
+  MPI_Type_create_resized(vector, 0, 0, &type);
+  MPI_Type_commit(&type);
+  at[0] = 0, at[1] = 8, extent = 0;
+  MPI_Op_create(&compose, 1, &op);
+#define WITHOUT_MEMORY(name, ...)                                                              \
+  {                                                                                            \
+    MPI_Barrier(comm);                                                                         \
+    struct rlimit limit;                                                                       \
+    getrlimit(RLIMIT_AS, &limit);                                                              \
+    if (rank == 1) limit.rlim_cur = no_more_memory();                                          \
+    int const code = MPI_##name(__VA_ARGS__);                                                  \
+    if (rank == 1) setrlimit(RLIMIT_AS, &limit);                                               \
+    require(code != MPI_SUCCESS, #name " of which a rank has no memory: no error");            \
+    require(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS &&            \
+            sum == p * (p - 1) / 2, #name " of which a rank had no memory: wrong afterwards"); \
+  }
+  WITHOUT_MEMORY(Bcast, x, n, type, 1, comm);
+  WITHOUT_MEMORY(Allreduce, x, y, n, type, op, comm);
+  WITHOUT_MEMORY(Gatherv, x, rank == 1 ? n : 0, type, y, counts, first, type, 0, comm);
+  MPI_Op_free(&op);
+  MPI_Type_free(&type);
+  MPI_Type_free(&vector);
+  MPI_Comm_free(&comm);
+}
+
 /* Operations of MPI's that are none of the library's own. */
 static void check_operations(void) {
   MPI_Comm const comm = MPI_COMM_WORLD;
@@ -167,6 +232,7 @@ int main(int argc, char** argv) {
   check_overlaps();
   check_constant();
   check_operations();
+  check_memory();
   own_Allreduce(&failed, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) fprintf(stderr, "%d wrong\n", all);
   MPI_Finalize();
