@@ -266,6 +266,24 @@ BOOST_AUTO_TEST_CASE(a_functor_makes_a_call_on_its_own_communicator) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(calls_that_a_functor_may_not_make_count_as_none) {
+  auto const comm = duplicate();
+  std::vector<int> const in(100, 1);
+  std::vector<int> out(in.size()), few(3);
+  int refused = 0;
+  auto const calls = as_commutative([&](int a, int b) {
+    if (comm.rank() == 0 && refused == 0) {
+      BOOST_CHECK_THROW(colligo::all_reduce(comm, in, few, std::plus<>{}), argument_error);
+      BOOST_CHECK_THROW(colligo::gatherv(comm, in, 0), colligo::error);   // two calls
+      ++refused;
+    }
+    return a + b;
+  });
+  colligo::all_reduce(comm, in, out, calls, named("recursive_doubling"));
+  BOOST_TEST(out.back() == comm.size());
+  BOOST_TEST(colligo::all_reduce(comm, 1, std::plus<>{}) == comm.size());
+}
+
 /// Some of which have the same ranks, some more or fewer; split, reversed, cartesian.
 std::vector<boost::mpi::communicator> communicators() {
   boost::mpi::communicator const world;

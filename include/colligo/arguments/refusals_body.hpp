@@ -50,7 +50,7 @@ COLLIGO_BODY void number_blocks(refused const& refusal, blocks const& vector) {
   report_refusal(state_at(refusal.state), refusal.checked, handled_reason());
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_rest(refused const& refusal, std::uint32_t calls) {
-  while (!refusal.checked && static_cast<std::int32_t>(calls - calls_of(refusal.state)) > 0) refuse_request(refusal);
+  for (int n = static_cast<int>(calls - calls_of(refusal.state)); n-- > 0 && !refusal.checked;) refuse_request(refusal);
 }
 COLLIGO_BODY std::uint32_t calls_of(endpoint& state) { return state_at(state).calls; }
 

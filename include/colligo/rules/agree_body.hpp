@@ -200,10 +200,10 @@ struct compare_calls {
 }
 
 [[gnu::cold]] COLLIGO_BODY void report_refusal(communicator_state& state, bool checked, std::string_view why) {
+  if ((state.before() & in_functor) != 0) return;   // the other ranks make no such call
   if (!checked) return state.refuse(why);
   description words;
-  words.add(why);
-  words.is_refusal = true;
+  words.add(why), words.is_refusal = true;
   compare_with_others(state, words);
 }
 
