@@ -179,11 +179,16 @@ constexpr auto packed_as() {
 template <class Call, std::size_t I, class Argument>
 using packed_as_t = typename decltype(packed_as<Call, I, Argument>())::type;
 
+/// The forms of requests check all that those of blocking calls have checked before, and that arguments last: those of a
+/// blocking call do.
+template <made How, class Argument>
+using checked_as = std::conditional_t<How == made::at_once, std::remove_reference_t<Argument>&, Argument>;
 template <class Call, made How, class Over, class Places, class... Arguments>
 inline constexpr bool accepts_packed = false;
 template <class Call, made How, class Over, std::size_t... I, class... Arguments>
   requires(is_apart<Call, I, Arguments> || ...) && requires(Over const& over) {
-    Call::forms::template make<How>(over, std::declval<packed_as_t<Call, I, Arguments>>()...);
+    Call::forms::template make<made::started>(over,
+                                              std::declval<checked_as<How, packed_as_t<Call, I, Arguments>>>()...);
   }
 inline constexpr bool accepts_packed<Call, How, Over, std::index_sequence<I...>, Arguments...> = true;
 /// With them the input has to be contiguous.
