@@ -3,6 +3,9 @@
 /// scan and exclusive_scan: every rank gets the combination of the vectors of the ranks up to it, or before it.
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "arguments/calls.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
@@ -59,11 +62,14 @@ struct calls<collective::exclusive_scan> {
 
  private:
   template <made How, class Accepted, class T, class Op, class Algorithm>
-  static made_t<How> make_with_init(Accepted accepted, std::span<T> to, T init,   // which may be an element of `to`
-                                    Op&& op, Algorithm const& algorithm) {
+  static made_t<How> make_with_init(Accepted accepted, std::span<T> to, T const& init, Op&& op,
+                                    Algorithm const& algorithm) {
     bool const first = accepted.state.rank() == 0;
     if constexpr (How == made::at_once) {
-      initial_value initial{&init};
+      std::less<T const*> const before;
+      bool const is_in_output = !before(&init, to.data()) && before(&init, to.data() + to.size());
+      std::optional<T> const kept = is_in_output ? std::optional<T>(init) : std::nullopt;
+      initial_value initial{kept ? &*kept : &init};
       accepted.call.init = &initial;
       accepted.make(op, algorithm);
       detail::combine_with_init(first, initial, to, op);

@@ -241,7 +241,8 @@ TEST_CASE("views in place of calls on blocks, and parts within their view") {
     all_to_all_v(comm, in_place(counted.view()), std::vector<std::size_t>(p, 1));
     return int{blocks.values() != theirs} + int{own.values() != all} + int{counted.values() != theirs};
   });
-  auto const whole = strided(static_cast<int*>(nullptr), {6, 4}, {4, 1});
+  std::array<int, 24> numbers{};
+  auto const whole = strided(numbers.data(), {6, 4}, {4, 1});
   CHECK_THROWS_WITH(whole.part({5, 0}, {3, 2}),
                     "colligo: a part of 3 elements from 5 on, along axis 0 of 6");
   CHECK_NOTHROW(whole.part({5, 2}, {1, 2}));
