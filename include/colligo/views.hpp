@@ -179,8 +179,8 @@ constexpr auto packed_as() {
 template <class Call, std::size_t I, class Argument>
 using packed_as_t = typename decltype(packed_as<Call, I, Argument>())::type;
 
-/// The forms of requests check all that those of blocking calls have checked before, and that arguments last: those of a
-/// blocking call do.
+/// The forms of requests check all that those of blocking calls have checked before, and that arguments last: those of
+/// a blocking call do.
 template <made How, class Argument>
 using checked_as = std::conditional_t<How == made::at_once, std::remove_reference_t<Argument>&, Argument>;
 template <class Call, made How, class Over, class Places, class... Arguments>
