@@ -39,7 +39,6 @@ void in_step(collective what, MPI_Comm comm, F f) {
   std::uint32_t const before = colligo::detail::calls_of(state);
   colligo::detail::refused const call{state, what, (state.before() & colligo::detail::agreement) != 0};
   auto const tell = [&] {
-    if (state.before() & colligo::detail::in_functor) return;   // the other ranks make no such call
     bool const counts_are_known = what != collective::gatherv && what != collective::scatterv;   // else a call for them
     if (colligo::detail::calls_of(state) == before) colligo::detail::refuse_request(call);
     colligo::detail::refuse_rest(call, before + (counts_are_known ? 1 : 2));

@@ -86,7 +86,7 @@ COLLIGO_BODY running::running(communicator_state& state, call const& call, choic
 
 // Makes room for the record of its next run but one.
 COLLIGO_BODY void running::prepare() {
-  if (prepared_ || !uses_memory_ || !prepared_call::is_possible(call_, &by_)) return;
+  if (prepared_ || !uses_memory_ || !prepared_call::is_possible(call_, nullptr)) return;   // its record needs no key
   prepared_ = make_owner<prepared_call>();
   prepared_->make_room(call_);
 }

@@ -203,7 +203,8 @@ struct compare_calls {
   if ((state.before() & in_functor) != 0) return;   // the other ranks make no such call
   if (!checked) return state.refuse(why);
   description words;
-  words.add(why), words.is_refusal = true;
+  words.add(why);
+  words.is_refusal = true;
   compare_with_others(state, words);
 }
 

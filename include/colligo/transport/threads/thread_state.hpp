@@ -143,8 +143,7 @@ struct over_threads {
   class steps : public any_step, public moving_step {
    public:
     steps(state& state, working_vector& data, steps_memory& memory)
-        : any_step(state.rank(), state.size(), data.of().size, data.memory().operands), state_(state),
-          data_(data),
+        : any_step(state.rank(), state.size(), data.of().size, data.memory().operands), state_(state), data_(data),
           memory_(memory) {}
 
     void move(operand const& alone) override { data_.move(alone); }
