@@ -151,6 +151,7 @@ class shared_host {
   bool can_read() const { return around_.read != nullptr; }
 
   bool spins() const { return around_.spin; }
+  unsigned polls_before_yield() const { return polls_before_yield_; }
   /// Called between two polls; `polls` is 0 at the first of them. Returns true now and then, when the caller should
   /// check whether the other ranks are still there.
   bool wait(unsigned& polls) const {
