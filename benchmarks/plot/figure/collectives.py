@@ -7,15 +7,14 @@ from common import blue, green, orange, root, sky
 names = ["all_reduce", "reduce", "broadcast", "all_gather", "gather", "scatter", "all_to_all", "reduce_scatter_block",
          "scan", "exclusive_scan"]
 epyc, epyc5, xeon = "EPYC, near", "EPYC 5th gen.", "Xeon 5th gen."
-# The heading of a table's section, what a line before it says, and whose its columns of numbers are; None: of nobody
+# The heading of a table's section, how the table begins, and whose its first columns of numbers are
 tables = [("## Against Open MPI", "| against Open MPI", [(epyc, "Open MPI")]),
-          ("## Against Open MPI", "| p = 2, against", [(epyc, "Open MPI"), None, (epyc, "Open MPI")]),
-          ("## Against MPICH", "| against MPICH", [(epyc, "MPICH"), None, (epyc, "MPICH")]),
+          ("## Against Open MPI", "| p = 2, against", [(epyc, "Open MPI")]),
+          ("## Against MPICH", "| against MPICH", [(epyc, "MPICH")]),
           ("## On other processors", "| p = 2 | Open MPI, near",
            [(f"{epyc5}, near", "Open MPI"), (f"{epyc5}, far", "Open MPI"), (f"{epyc5}, near", "MPICH"),
             (f"{epyc5}, far", "MPICH")]),
-          ("## On other processors", "| p = 2 | Open MPI | MPICH",
-           [(xeon, "Open MPI"), (xeon, "MPICH"), None, (xeon, "Open MPI"), (xeon, "MPICH")])]
+          ("## On other processors", "| p = 2 | Open MPI | MPICH", [(xeon, "Open MPI"), (xeon, "MPICH")])]
 
 
 def name_in(cell):
@@ -30,11 +29,9 @@ def collectives(quick):
         for line in page[at:page.index("\n\n", at)].split("\n")[2:]:
             cells = [c.strip() for c in line.strip("| ").split(" |")]
             name = name_in(cells[0])
-            for of, cell in zip(columns, cells[1:]):
-                if of is None:
-                    name = name_in(cell)
-                elif name and (found := re.fullmatch(r"([\d.]+) \(([\d.]+)\)", cell)):
-                    rows.append({"collective": name, "processor": of[0], "mpi": of[1], "mean": found[1],
+            for (processor, mpi), cell in zip(columns, cells[1:]):
+                if name and (found := re.fullmatch(r"([\d.]+) \(([\d.]+)\)", cell)):
+                    rows.append({"collective": name, "processor": processor, "mpi": mpi, "mean": found[1],
                                  "worst": found[2]})
     return rows
 
