@@ -155,11 +155,13 @@ def worked_out(text):
 
 
 def wrapped(text):
-    """With lines of prose as long as they may be: numbers have other lengths than what works them out."""
+    """With lines of prose and of lists as long as they may be: numbers have other lengths than what works them out."""
     def wrap(prose):
-        return textwrap.fill(prose[0], 120, break_long_words=False, break_on_hyphens=False) + "\n"
+        indent = "  " if prose[0].startswith("- ") else ""
+        return textwrap.fill(" ".join(prose[0].split()), 120, subsequent_indent=indent, break_long_words=False,
+                             break_on_hyphens=False) + "\n"
 
-    return re.sub(r"(?m)(?:^(?![ |#<!-])[^\n]+\n)+", wrap, text)
+    return re.sub(r"(?m)^- [^\n]+\n(?:  \S[^\n]*\n)*|(?:^(?![ |#<!-])[^\n]+\n)+", wrap, text)
 
 
 def main():
