@@ -132,9 +132,7 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
 
 // Now and then lets MPI make progress, because requests over shared memory never call it.
 COLLIGO_BODY void mpi_state::yield_core(unsigned& polls) const {
-  constexpr unsigned most = 256;
-  // Where ranks share cores, the one that is waited for may need this core.
-  unsigned const spins = host_ ? std::min(most, host_->polls_before_yield()) : most;
+  unsigned const spins = host_ ? std::min(256U, host_->polls_before_yield()) : 256;   // 1 where ranks share cores
   if (++polls < spins) return relax();
   sched_yield();
   if (polls % 64 == 0 || left_calls::any()) let_mpi_progress(wire_.comm(), wire_.rank());
