@@ -215,9 +215,8 @@ class shared_host {
 
   // Polls before a rank yields, powers of two. The many take some 100 us: then a late peer may need progress of MPI.
   // The few take longer than the copy of a chunk: then another process may need the core.
-  static constexpr unsigned many_polls = 4096, few_polls = 512;
-  // Where other ranks need the cores: as long as a context switch. A running peer answers before that.
-  static constexpr unsigned brief_polls = 32;
+  // The brief ones, where other ranks need the cores, take as long as a context switch: a running peer answers before.
+  static constexpr unsigned many_polls = 4096, few_polls = 512, brief_polls = 32;
   // After most_fruitless waits of many polls, with less than `weight` shorter ones between two of them, polling is
   // useless: the rank polls only few times in the next impatient_waits waits.
   static constexpr unsigned most_fruitless = 8, weight = 16, most_impatient = 256;
