@@ -2,7 +2,7 @@
 # With FOLDER: makes FOLDER/pages.cpp, a program of all blocks of C++ on PAGES. A block that has a main is a namespace;
 # any other is a function that sees the names of mpi/pages.hpp, and so is every call in a table, `name(world, ...)`, which
 # is compared with the call of MPI in its row, if there is one; lines of #include come first. Blocks of schedules, which
-# include record.hpp, go to FOLDER/schedules.inc: they need no MPI.
+# include record.hpp and have no main, go to FOLDER/schedules.inc: they need no MPI.
 # With REFERENCE: every function that a public header below HEADERS defines for its users stands in it as a comment, and a
 # line behind it calls it; of requests, which are defined for all collectives at once, the name.
 cmake_minimum_required(VERSION 3.20)
@@ -44,7 +44,7 @@ if(FOLDER)
         set(block "")
       elseif(inside AND line STREQUAL "```")
         set(inside NO)
-        if(records)
+        if(records AND NOT block MATCHES "int main\\(")
           string(APPEND schedules "{\n${block}}\n")
         elseif(block MATCHES "int main\\(")
           # mpi/main.cpp has initialised MPI, and finalizes it.
@@ -58,6 +58,7 @@ if(FOLDER)
         endif()
       elseif(inside AND line STREQUAL "#include <colligo/record.hpp>")
         set(records YES)
+        string(APPEND includes "${line}\n")
       elseif(inside AND line MATCHES "^#include")
         string(APPEND includes "${line}\n")
       elseif(inside)
