@@ -133,7 +133,7 @@ void expect(bool right, char const* what) {
 
 }  // namespace
 
-TEST_CASE("a transport that writes seven functions has all collectives, blocking and as requests") {
+TEST_CASE("a transport that writes eight functions has all collectives, blocking and as requests") {
   for (int p = 1; p <= 6; ++p) {
     letters::boxes all;
     auto const f = [&](int rank) {

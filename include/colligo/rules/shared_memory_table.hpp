@@ -2,10 +2,10 @@
 /// @file
 /// The choice of `automatic` if all ranks share memory: a table derived from measurements.
 ///
-/// benchmarks/machines has the measurements of each machine, and a program that derives the marked lines: for every
-/// size the algorithm whose worst ratio to the best, over machines and kinds of inputs, is least. A test asserts that
-/// the lines are derived. Over shared memory a vector is published once and read by all, so rounds matter and messages
-/// do not: `direct` wins unless a line says otherwise.
+/// benchmarks/machines has the measurements of each machine, and a program that derives the marked lines: worst ratios
+/// to the best, over machines and kinds of inputs, have the least product over the sizes, and few changes. A test
+/// asserts that the lines are derived. Over shared memory a vector is published once and read by all, so rounds matter
+/// and messages do not: `direct` wins unless a line says otherwise.
 #pragma once
 
 #include <array>
