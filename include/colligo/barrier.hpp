@@ -13,9 +13,9 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 /// One byte to send and one to receive.
-struct owned_signals final : owned_functor<no_functor> {
-  owned_signals() : owned_functor<no_functor>({}) {}
-  std::array<std::byte, 2> signals{};
+struct owned_bytes final : owned_functor<no_functor> {
+  owned_bytes() : owned_functor<no_functor>({}) {}
+  std::array<std::byte, 2> bytes{};
 };
 template <>
 struct calls<collective::barrier> {
@@ -26,8 +26,8 @@ struct calls<collective::barrier> {
     if constexpr (How == made::at_once) {
       return arguments.accept_whole(std::span<std::byte>(here)).template make<How>(no_functor{}, algorithm);
     } else {
-      auto owned = arguments.accept_whole(std::span<std::byte>(here)).template own<owned_signals>();
-      auto accepted = arguments.accept_whole(std::span<std::byte>(owned->signals));
+      auto owned = arguments.accept_whole(std::span<std::byte>(here)).template own<owned_bytes>();
+      auto accepted = arguments.accept_whole(std::span<std::byte>(owned->bytes));
       return accepted.template make_owning<How, no_functor>(std::move(owned), algorithm);
     }
   }

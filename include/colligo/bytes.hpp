@@ -92,16 +92,16 @@ class calls_on_bytes {
   /// Returns when every rank has called.
   made_t<How> barrier(std::string_view algorithm = {}) const {
     arguments<collective::barrier> const checked(comm_);
-    static constexpr std::size_t signals = 2;   // one to send, one to receive
+    static constexpr std::size_t most = 2;   // one to send, one to receive
     owner<moved_bytes> moved;
-    std::array<std::byte, signals> here{};
+    std::array<std::byte, most> here{};
     std::byte* both = here.data();
     if constexpr (How != made::at_once)
       checked.attempt([&] {
         moved = make_owner<moved_bytes>();
-        both = moved->make_room(signals);
+        both = moved->make_room(most);
       });
-    return make(checked.accept({{0, signals}, checked.size()}, input(both), {0, signals}, output(both), {0, signals}),
+    return make(checked.accept({{0, most}, checked.size()}, input(both), {0, most}, output(both), {0, most}),
                 registered_element::of<std::byte>(), algorithm, std::move(moved));
   }
 

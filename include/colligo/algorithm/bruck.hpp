@@ -93,7 +93,7 @@ struct bruck {
         for (int j = 1; j <= most; ++j)
           digit.for_each_run(j, [&](int x, int last) {   // the first has not travelled yet
             step(copy{in[rank_at(x)], next(size_for(x))});
-            stretches(x + 1, last, before, [&](range slots) { step(copy{slots, next(slots.size())}); });
+            stretches(x + 1, last, before, [&](range these) { step(copy{these, next(these.size())}); });
           });
         step(listed{2 * most, [&](int i) {
                       int const j = i % most + 1;
@@ -104,7 +104,7 @@ struct bruck {
         for (int j = 1; j <= most; ++j)
           digit.for_each_run(j, [&](int x, int last) {
             if (digit.above(x) != 0)
-              return stretches(x, last, after, [&](range slots) { step(copy{next(slots.size()), slots}); });
+              return stretches(x, last, after, [&](range these) { step(copy{next(these.size()), these}); });
             for (; x < last; ++x) step(copy{next(size_for(0)), out[rank_at(-x)]});
           });
       }

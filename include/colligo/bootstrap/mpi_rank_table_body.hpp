@@ -35,11 +35,11 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& info) {
 
 [[gnu::cold]] COLLIGO_BODY std::vector<int> write(view<mpi_rank_info const> ranks) {
   small_vector<std::uint64_t> hosts;
-  std::vector<int> slots(64, 0);   // a hash table: numbers of hosts, counted from 1; 0: empty
+  std::vector<int> places(64, 0);   // a hash table: numbers of hosts, counted from 1; 0: empty
   auto const slot_of = [&](std::uint64_t host) -> int& {
-    std::size_t at = host % slots.size();   // a power of two
-    while (slots[at] != 0 && hosts[static_cast<std::size_t>(slots[at]) - 1] != host) at = (at + 1) % slots.size();
-    return slots[at];
+    std::size_t at = host % places.size();   // a power of two
+    while (places[at] != 0 && hosts[static_cast<std::size_t>(places[at]) - 1] != host) at = (at + 1) % places.size();
+    return places[at];
   };
   number_runs number;
   std::array<number_runs, columns> all;
@@ -47,8 +47,8 @@ inline std::array<int, columns> numbers_of(mpi_rank_info const& info) {
     int& slot = slot_of(r.host);
     if (slot == 0) hosts.push_back(r.host), slot = static_cast<int>(hosts.size());
     number.push_back(slot - 1);
-    if (2 * hosts.size() > slots.size()) {
-      slots.assign(2 * slots.size(), 0);
+    if (2 * hosts.size() > places.size()) {
+      places.assign(2 * places.size(), 0);
       for (std::size_t h = 0; h < hosts.size(); ++h) slot_of(hosts[h]) = static_cast<int>(h) + 1;
     }
     for (std::size_t c = 0; int const value : numbers_of(r)) all[c++].push_back(value);

@@ -64,7 +64,7 @@ class dyadic_intervals {
       known_[at(received)] = place < p ? longest_dyadic(place, std::min(end, p)) : longest_dyadic(place - p, end - p);
       covered += known_[at(received)].size;
     }
-    step_(send{(me - c + p) % p, slots(0, sent)}, recv{from, slots(count_, received)});
+    step_(send{(me - c + p) % p, slot_range(0, sent)}, recv{from, slot_range(count_, received)});
     combine_neighbours(received);
   }
 
@@ -87,10 +87,10 @@ class dyadic_intervals {
 
  private:
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  constexpr range slots(int first, int last) const {
+  constexpr range slot_range(int first, int last) const {
     return {all_.last + at(first) * all_.size(), all_.last + at(last) * all_.size()};
   }
-  constexpr range slot(int i) const { return slots(i, i + 1); }
+  constexpr range slot(int i) const { return slot_range(i, i + 1); }
 
   constexpr void absorb(int into, int from) {
     step_(merge{slot(from), slot(into), merge::side::right});

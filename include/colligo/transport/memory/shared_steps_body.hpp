@@ -95,7 +95,7 @@ COLLIGO_BODY void shared_steps::perform(std::span<operand const> list, list_kind
 COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_kind kind) {
   reader_group* const all = host_.reader_group_of(list, kind);
   make_room(list.size());
-  std::size_t slots = 0;
+  std::size_t room = 0;
   for (fragment const p : fragments(list)) {
     if (!host_.has(p.peer)) continue;
     std::size_t const bytes = p.elements.size() * size_;
@@ -105,11 +105,11 @@ COLLIGO_BODY void shared_steps::make_room(std::span<operand const> list, list_ki
     }
     way const by = way_of(bytes, channel_from(p.peer, all).capacity(), all);
     if (!p.folds()) continue;
-    if (by == way::lines) slots += std::size_t{lines_for(bytes)} * cache_line;
-    if (by == way::announced) slots += read_size();
+    if (by == way::lines) room += std::size_t{lines_for(bytes)} * cache_line;
+    if (by == way::announced) room += read_size();
   }
-  if (order_matters(list)) slots = std::max(slots, scratch_sizes(list).received * size_);
-  data_->memory().received.of_size(slots);
+  if (order_matters(list)) room = std::max(room, scratch_sizes(list).received * size_);
+  data_->memory().received.of_size(room);
 }
 
 COLLIGO_BODY void shared_steps::begin(std::span<operand const> list, list_kind kind) {
@@ -234,7 +234,7 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, reade
   range const elements = group[0].elements.head;
   std::size_t const bytes = elements.size() * size_;
   std::size_t const slot = lines_for(bytes) * cache_line;   // aligned, and with room for the whole last line
-  std::byte* const slots = data_->memory().received.of_size(group.size() * slot);
+  std::byte* const room = data_->memory().received.of_size(group.size() * slot);
   unsigned polls = 0;
   auto const prefetch = [&](std::size_t k) { channel_from(group[k].peer, all).look_ahead(true); };
   for (look_ahead next(group.size(), rank_, prefetch); !next.is_over(); next.advance(prefetch)) {
@@ -242,11 +242,11 @@ COLLIGO_BODY void shared_steps::take_group(std::span<operand const> group, reade
     receiver& from = channel_from(group[k].peer, all);
     awaited const m = message(group[k].peer, bytes);
     has_moved();
-    record_taken(from, group[k].peer, slots + k * slot, bytes, true);
-    from.take_lines(slots + k * slot, bytes, m, [&] { wait_for(m, from, polls); }, true);
+    record_taken(from, group[k].peer, room + k * slot, bytes, true);
+    from.take_lines(room + k * slot, bytes, m, [&] { wait_for(m, from, polls); }, true);
   }
   data_->combine_in_order(elements, rank_, group.size(), [&](std::size_t k) {
-    return contribution{group[k].peer, slots + k * slot};
+    return contribution{group[k].peer, room + k * slot};
   });
 }
 
