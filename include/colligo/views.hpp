@@ -454,7 +454,7 @@ class calls_with_views {
   }
   template <class Checked, class In, class Out>
   static void require_apart(Checked const& checked, In& in, Out& out) {
-    if constexpr (!range_apart<In&>) {
+    if constexpr (!range_apart<In&> && !std::is_pointer_v<std::remove_cvref_t<Out>>) {   // whose extent nobody knows
       auto const to = [&] {
         if constexpr (view_apart<Out&>) return memory_of<typename element_apart<Out&>::type>(out);
         else return memory_of<std::ranges::range_value_t<Out>>(out);

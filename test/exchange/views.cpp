@@ -534,12 +534,16 @@ TEST_CASE("blocks at displacements, in all ways") {
       }; };
       IN_ALL_WAYS(all_gatherv, is(true), comm, mine, out, counts, displs);
       ONCE(all_gatherv, is(true), comm, mine, out.data(), counts, displs);
+      spread apart_too(mine, me % 2 == 0);
+      ONCE(all_gatherv, is(true), comm, apart_too.view(), out.data(), counts, displs);
       for (int root = 0; root < p; ++root) {
         TWICE(gatherv, is(me == root), comm, mine, out, counts, displs, root);
         std::vector<std::string> part(mine.size());
         auto const scattered = [&] { wrong += part != mine, part.assign(mine.size(), ""); };
         TWICE(scatterv, scattered, comm, apart, counts, displs, part, root);
         gatherv(comm, mine, out.data(), counts, displs, root);
+        is(me == root)();
+        gatherv(comm, apart_too.view(), out.data(), counts, displs, root);
         is(me == root)();
         scatterv(comm, apart.data(), counts, displs, part.data(), part.size(), root);
         scattered();
