@@ -78,7 +78,7 @@ void all_gather(Comm const& comm, T const* in, N n, Out&& out, Algorithm const& 
 template <communicator Comm, detail::single T, detail::place_for<T> Out, algorithm Algorithm = automatic>
   requires detail::travels_over<T, Comm>
 void all_gather(Comm const& comm, T const& value, Out&& out, Algorithm const& algorithm = {}) {
-  colligo::all_gather(comm, &value, 1, out, algorithm);
+  colligo::all_gather(comm, std::addressof(value), 1, out, algorithm);
 }
 
 }  // namespace by_name

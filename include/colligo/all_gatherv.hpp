@@ -112,7 +112,7 @@ template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::r
   requires detail::travels_over<T, Comm>
 void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts,
                  Algorithm const& algorithm = {}) {
-  colligo::all_gatherv(comm, std::span(&value, 1), out, counts, algorithm);
+  colligo::all_gatherv(comm, detail::one(value), out, counts, algorithm);
 }
 
 /// Puts each block at its displacement, in elements from `out` on; displacements may differ from rank to rank. An empty
@@ -142,7 +142,7 @@ template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::r
   requires detail::travels_over<T, Comm>
 void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
-  colligo::all_gatherv(comm, std::span(&value, 1), out, counts, displs, algorithm);
+  colligo::all_gatherv(comm, detail::one(value), out, counts, displs, algorithm);
 }
 
 }  // namespace by_name

@@ -153,12 +153,12 @@ void gather(Comm const& comm, T const* in, N n, int root, Algorithm const& algor
 template <communicator Comm, detail::single T, detail::place_for<T> Out, algorithm Algorithm = automatic>
   requires detail::travels_over<T, Comm>
 void gather(Comm const& comm, T const& value, Out&& out, int root, Algorithm const& algorithm = {}) {
-  colligo::gather(comm, &value, 1, out, root, algorithm);
+  colligo::gather(comm, std::addressof(value), 1, out, root, algorithm);
 }
 template <communicator Comm, detail::single T, algorithm Algorithm = automatic>
   requires detail::travels_over<T, Comm>
 void gather(Comm const& comm, T const& value, int root, Algorithm const& algorithm = {}) {
-  colligo::gather(comm, &value, 1, root, algorithm);
+  colligo::gather(comm, std::addressof(value), 1, root, algorithm);
 }
 
 /// gatherv for ranks that know only their own count: an all_gather exchanges the counts first. Returns all counts on

@@ -67,9 +67,10 @@ struct calls<collective::exclusive_scan> {
     bool const first = accepted.state.rank() == 0;
     if constexpr (How == made::at_once) {
       std::less<T const*> const before;
-      bool const is_in_output = !before(&init, to.data()) && before(&init, to.data() + to.size());
+      T const* const at = std::addressof(init);
+      bool const is_in_output = !before(at, to.data()) && before(at, to.data() + to.size());
       std::optional<T> const kept = is_in_output ? std::optional<T>(init) : std::nullopt;
-      initial_value initial{kept ? &*kept : &init};
+      initial_value initial{kept ? kept.operator->() : at};
       accepted.call.init = &initial;
       accepted.make(op, algorithm);
       detail::combine_with_init(first, initial, to, op);

@@ -7,6 +7,7 @@
 #include <colligo/all_to_all.hpp>
 #include <colligo/barrier.hpp>
 #include <colligo/broadcast.hpp>
+#include <colligo/each.hpp>
 #include <colligo/gather.hpp>
 #include <colligo/neighbours.hpp>
 #include <colligo/reduce.hpp>
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
 #include <iostream>
 #include <list>
 #include <map>
@@ -36,8 +38,15 @@
 struct point { double x, y; };
 struct owner { std::unique_ptr<double> value; };
 class with_pair { std::pair<int, double> value; };
-struct adding { double value; adding operator+(adding const& other) { return {value + other.value}; } };
+struct adding {
+  double value;
+  adding operator+(adding const& other) { return {value + other.value}; }
+  adding plus(adding const& other) const { return {value + other.value}; }
+};
 struct unordered_place { int row; };
+struct room { int number; explicit room(int); };
+struct alignas(32) wide_room { int number; };
+struct sum_that_counts { std::unique_ptr<int> calls; double operator()(double a, double b) const { return a + b; } };
 struct sharer { std::shared_ptr<double> value; };
 
 extern colligo::mpi_communicator world;
@@ -54,6 +63,9 @@ extern std::vector<colligo::located<double, unordered_place>> unordered_places;
 extern std::vector<sharer> sharers;
 extern std::vector<with_pair> with_pairs;
 extern std::vector<adding> hasty;
+extern std::vector<room> rooms;
+extern std::vector<wide_room> wide;
+extern sum_that_counts counting;
 extern std::pair<std::string, int> word_and_number;
 extern std::vector<std::array<double, 3>> triples;
 extern std::vector<std::vector<double>> lists;

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <limits>
 #include <span>   // and the concepts of ranges
 #include <string>
 #include <type_traits>
@@ -75,7 +73,7 @@ template <detail::writable_range R>
 in_place_range<R> in_place(R&& range) { return {std::span(range)}; }
 template <class T>
   requires(!std::is_const_v<T> && !detail::stands_for_elements<T> && (!detail::contiguous<T&> || detail::is_text<T>))
-in_place_range<std::span<T>> in_place(T& value) { return {std::span(&value, 1)}; }
+in_place_range<std::span<T>> in_place(T& value) { return {std::span(std::addressof(value), 1)}; }
 
 }  // namespace by_name
 
@@ -86,42 +84,10 @@ inline constexpr bool is_in_place = false;
 template <class R>
 inline constexpr bool is_in_place<in_place_range<R>> = true;
 
-/// The functor's result type can not hold all values of the elements: std::plus<int> on double. bool is allowed.
-template <class T, class Result>
-constexpr bool narrows() {
-  if constexpr (!std::is_arithmetic_v<T> || !std::is_arithmetic_v<Result> || std::is_same_v<Result, bool>) {
-    return false;
-  } else if constexpr (std::is_integral_v<T> == std::is_integral_v<Result>) {
-    return sizeof(Result) < sizeof(T);
-  } else {
-    return std::is_integral_v<Result> || std::numeric_limits<Result>::digits < std::numeric_limits<T>::digits;
-  }
-}
-
-/// Comparisons, of which std::less is taken for a minimum. Of bools std::equal_to and its like are functors.
-template <class Op>
-inline constexpr bool compares = false;
-template <class T>
-inline constexpr bool compares<std::less<T>> = true;
-template <class T>
-inline constexpr bool compares<std::less_equal<T>> = true;
-template <class T>
-inline constexpr bool compares<std::greater<T>> = true;
-template <class T>
-inline constexpr bool compares<std::greater_equal<T>> = true;
-template <class T>
-inline constexpr bool compares<std::equal_to<T>> = true;
-template <class T>
-inline constexpr bool compares<std::not_equal_to<T>> = true;
-
 template <class Op, class T>
-concept functor_of_two = !address<T> && (!compares<std::remove_cvref_t<Op>> || std::is_same_v<T, bool>) &&
-                         std::is_invocable_r_v<T, std::remove_reference_t<Op>&, T const&, T const&> &&
-                         !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, T const&, T const&>>();
+concept functor_of_two = !address<T> && combines_two<std::remove_reference_t<Op>, T>;
 template <class Op, class T>
-concept functor_with_index =
-    !address<T> && takes_index<std::remove_reference_t<Op>, T> &&
-    !narrows<T, std::invoke_result_t<std::remove_reference_t<Op>&, std::size_t, T const&, T const&>>();
+concept functor_with_index = !address<T> && takes_index<std::remove_reference_t<Op>, T>;
 template <class Op, class T>
 concept functor_on = functor_of_two<Op, T> || functor_with_index<Op, T>;
 

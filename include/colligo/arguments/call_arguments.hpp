@@ -102,8 +102,11 @@ class accepted {
     using functor = std::remove_reference_t<Op>;
     if constexpr (How != made::at_once) {
       using kept = std::decay_t<Op>;
-      if constexpr (std::is_empty_v<kept> && std::is_trivially_copyable_v<kept>) {
-        static kept without_state(op);   // for all requests: equal, because it is empty
+      static_assert(std::is_constructible_v<kept, Op>, "colligo: a request keeps the functor, which can not be copied: "
+                    "write std::move(op), or std::ref(op), and keep it until wait()");
+      if constexpr (!std::is_constructible_v<kept, Op>) return made_t<How>();
+      else if constexpr (std::is_empty_v<kept> && std::is_trivially_copyable_v<kept>) {
+        static kept without_state(std::forward<Op>(op));   // for all requests: equal, because it is empty
         set_functor<Algorithm>(without_state);
         return made_t<How>(prepare_call(state, call, decide<kept>(algorithm), {}, How == made::ready));
       } else {

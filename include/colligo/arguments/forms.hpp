@@ -27,6 +27,8 @@ namespace colligo::inline COLLIGO_MODE {
 /// The ranks' contributions one after the other, and the number of each rank's elements.
 template <class T>
 struct gathered {
+  static_assert(std::default_initializable<T>,
+                "colligo: elements that a call returns need a default constructor: give the call an output and counts");
   std::vector<T> data;
   std::vector<std::size_t> counts;
 };
@@ -117,7 +119,7 @@ template <class P, class T>
 concept pointer_to = std::is_same_v<std::remove_cvref_t<P>, T*>;
 
 template <class T>
-std::span<T> one(T& value) { return {&value, 1}; }
+std::span<T> one(T& value) { return {std::addressof(value), 1}; }
 template <class T>
 std::span<T const> constant(std::span<T> elements) { return elements; }
 

@@ -17,8 +17,7 @@ namespace detail {
 struct mistake {
   template <class T>
   operator T() const;
-  void start() const;
-  void wait() const;
+  void start() const, wait() const;
   bool test() const;
   /// Printing it would list all conversions.
   template <class Out>
@@ -119,6 +118,7 @@ template <class E, class... Arguments>
 constexpr mistaken mistaken_functor() {
   if constexpr ((locates<Arguments> || ...)) return mistaken::locates;
   else if constexpr ((compares<std::remove_cvref_t<Arguments>> || ...)) return mistaken::compares_elements;
+  else if constexpr ((std::is_member_pointer_v<Arguments> || ...)) return mistaken::combines_nothing;
   else if constexpr ((std::is_invocable_r_v<E, Arguments&, E const&, E const&> || ...))
     return mistaken::narrows_elements;
   else if constexpr ((std::is_invocable_v<Arguments&, E const&, E const&> || ...)) return mistaken::returns_nothing;

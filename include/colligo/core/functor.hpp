@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -40,16 +41,38 @@ namespace detail {
 /// True for a NaN of any type that can have one.
 template <class T>
 constexpr bool unordered(T const& value) {
-  if constexpr (requires { { value != value } -> std::convertible_to<bool>; })
-    return value != value;
-  else
-    return false;
+  if constexpr (requires { { value != value } -> std::convertible_to<bool>; }) return value != value;
+  else return false;
 }
+
+/// The functor's result type can not hold all values of the elements: std::plus<int> on double. bool is allowed.
+template <class T, class Result>
+constexpr bool narrows() {
+  if constexpr (!std::is_arithmetic_v<T> || !std::is_arithmetic_v<Result> || std::is_same_v<Result, bool>) return false;
+  else if constexpr (std::is_integral_v<T> == std::is_integral_v<Result>) return sizeof(Result) < sizeof(T);
+  else return std::is_integral_v<Result> || std::numeric_limits<Result>::digits < std::numeric_limits<T>::digits;
+}
+
+/// Comparisons, of which std::less is taken for a minimum. Of bools std::equal_to and its like are functors.
+template <class Op>
+inline constexpr bool compares = false;
+template <template <class> class Op, class T>
+  requires std::is_same_v<Op<void>, std::less<>> || std::is_same_v<Op<void>, std::less_equal<>> ||
+           std::is_same_v<Op<void>, std::greater<>> || std::is_same_v<Op<void>, std::greater_equal<>> ||
+           std::is_same_v<Op<void>, std::equal_to<>> || std::is_same_v<Op<void>, std::not_equal_to<>>
+inline constexpr bool compares<Op<T>> = true;
+
+/// A functor of two elements; also within another one, as as_commutative(op).
+template <class Op, class T>
+concept combines_two = !std::is_member_pointer_v<Op> && (!compares<std::remove_cv_t<Op>> || std::is_same_v<T, bool>) &&
+                       std::is_invocable_r_v<T, Op&, T const&, T const&> &&
+                       !narrows<T, std::invoke_result_t<Op&, T const&, T const&>>();
 
 /// A functor that takes the index of the elements that it combines.
 template <class Op, class T>
 concept takes_index = !std::is_invocable_r_v<T, Op&, T const&, T const&> &&
-                      std::is_invocable_r_v<T, Op&, std::size_t, T const&, T const&>;
+                      std::is_invocable_r_v<T, Op&, std::size_t, T const&, T const&> &&
+                      !narrows<T, std::invoke_result_t<Op&, std::size_t, T const&, T const&>>();
 
 }  // namespace detail
 
@@ -123,14 +146,14 @@ template <class Op>
 struct commutative_functor {
   Op op;
   template <class T>
-    requires std::is_invocable_r_v<T, Op const&, T const&, T const&>
-  constexpr T operator()(T const& a, T const& b) const { return op(a, b); }
+    requires detail::combines_two<Op const, T>
+  constexpr T operator()(T const& a, T const& b) const { return static_cast<T>(op(a, b)); }
   template <class T>
-    requires std::is_invocable_r_v<T, Op&, T const&, T const&>
-  constexpr T operator()(T const& a, T const& b) { return op(a, b); }
+    requires detail::combines_two<Op, T>
+  constexpr T operator()(T const& a, T const& b) { return static_cast<T>(op(a, b)); }
   template <class T>
-    requires std::is_invocable_r_v<T, Op&, std::size_t, T const&, T const&>
-  constexpr T operator()(std::size_t index, T const& a, T const& b) { return op(index, a, b); }
+    requires detail::takes_index<Op, T>
+  constexpr T operator()(std::size_t index, T const& a, T const& b) { return static_cast<T>(op(index, a, b)); }
 };
 
 namespace by_name {
@@ -168,10 +191,8 @@ constexpr bool known_to_commute() {
                      boost::mpi::bitwise_xor, boost::mpi::logical_xor> ||
            std::is_same_v<Op, maximum> || std::is_same_v<Op, minimum> || std::is_same_v<Op, maximum_or_nan> ||
            std::is_same_v<Op, minimum_or_nan>;
-  else if constexpr (is_complex<T>::value)
-    return any_of<Op, T, std::plus, std::multiplies>;
-  else
-    return false;
+  else if constexpr (is_complex<T>::value) return any_of<Op, T, std::plus, std::multiplies>;
+  else return false;
 }
 
 }  // namespace detail

@@ -46,8 +46,7 @@ using member_of = std::remove_cvref_t<std::tuple_element_t<I, decltype(members_o
 /// Each functor combines two values of its member.
 template <class T, class... Ops>
 concept combined_by_members = has_members<T, sizeof...(Ops)> && []<std::size_t... I>(std::index_sequence<I...>) {
-  return (std::is_invocable_r_v<member_of<T, I, sizeof...(Ops)>, Ops const&, member_of<T, I, sizeof...(Ops)> const&,
-                                member_of<T, I, sizeof...(Ops)> const&> && ...);
+  return (combines_two<Ops const, member_of<T, I, sizeof...(Ops)>> && ...);
 }(std::index_sequence_for<Ops...>{});
 
 }  // namespace detail

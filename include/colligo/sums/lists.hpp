@@ -33,7 +33,8 @@ template <class Entry>
 class list_view {
  public:
   static constexpr std::size_t head = 16;   // bytes before the entries
-  static_assert(travels_as_bytes<Entry> && alignof(Entry) <= head, "colligo: elements have to travel as bytes");
+  static_assert(travels_as_bytes<Entry>, "colligo: elements have to travel as bytes");
+  static_assert(alignof(Entry) <= head, "colligo: elements of top and accumulate may have at most an alignment of 16");
   static constexpr std::size_t bytes(std::size_t capacity) { return head + capacity * sizeof(Entry); }
 
   explicit list_view(std::byte const* at) : at_(at) {}

@@ -104,7 +104,7 @@ struct asked_accumulate {
   static std::uint32_t calls_before(auto const&...) { return 2; }
 
   template <class Comm, listed_over<Comm> R, class Op>
-    requires functor_on_elements<Op, R>
+    requires(functor_on_elements<Op, R> && functor_of_two<Op, std::ranges::range_value_t<R>>)
   auto operator()(Comm const& comm, R const& range, Op&& op) const {
     auto const all = as_span(range);
     auto const [first, n] = call_arguments<collective::all_reduce, Comm>(comm).make_calls(
