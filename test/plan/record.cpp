@@ -40,6 +40,11 @@ using Catch::Matchers::Contains;
 
 }  // namespace
 
+TEST_CASE("numbers of elements that no vector has are refused") {
+  CHECK_THROWS_WITH(record(ring{}, collective::all_reduce, 4, -1), "colligo: record: a count is negative: -1");
+  CHECK_THROWS_WITH(record(circulant{}, collective::all_gatherv, 3, std::array{1, -2, 5}), Contains("negative: -2"));
+}
+
 TEST_CASE("all_to_all: blocks of other sizes for other ranks, and other sizes from every rank") {
   std::vector<std::size_t> const counts{0, 3, 9, 1, 2};
   std::vector<std::size_t> matrix;   // rank s has s d mod 4 for rank d

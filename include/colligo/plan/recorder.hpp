@@ -66,6 +66,12 @@ COLLIGO_CONSTEXPR void require_ranks(int made_for, int p, collective what, std::
                          std::to_string(made_for) + " ranks, not for " + std::to_string(p));
 }
 
+/// A number of elements, or a count.
+template <std::integral N>
+COLLIGO_CONSTEXPR std::size_t elements_of(N n) {
+  if (n != 0 && !(n > 0)) throw argument_error("colligo: record: a count is negative: " + std::to_string(n));
+  return static_cast<std::size_t>(n);
+}
 COLLIGO_CONSTEXPR void require_ranks_and_root(collective what, int p, int root) {
   auto const refuse = [what](std::string const& why) {
     throw argument_error("colligo: record: " + std::string(name_of(what)) + ": " + why);
@@ -117,7 +123,7 @@ COLLIGO_CONSTEXPR schedule record_blocks(collective what, blocks const& vector, 
 template <std::ranges::sized_range Counts, class StepsOf>
 COLLIGO_CONSTEXPR schedule record_counts(collective what, int p, Counts const& counts, StepsOf steps_of) {
   std::vector<std::size_t> all;
-  for (auto const count : counts) all.push_back(static_cast<std::size_t>(count));
+  for (auto const count : counts) all.push_back(elements_of(count));
   auto const ranks = static_cast<std::size_t>(p);
   if (what == collective::all_to_all_v && p > 1 && all.size() == ranks * ranks) return record_matrix(p, all, steps_of);
   if (all.size() != ranks)
@@ -132,7 +138,7 @@ COLLIGO_CONSTEXPR schedule record_counts(collective what, int p, Counts const& c
 template <class Elements, class StepsOf>
 COLLIGO_CONSTEXPR schedule record_elements(collective what, int p, Elements const& n, StepsOf steps_of) {
   if constexpr (std::integral<Elements>)
-    return record_blocks(what, blocks{{0, static_cast<std::size_t>(n)}, p}, steps_of);
+    return record_blocks(what, blocks{{0, elements_of(n)}, p}, steps_of);
   else return record_counts(what, p, n, steps_of);
 }
 /// Its argument.
@@ -172,7 +178,7 @@ namespace by_name {
 /// The schedule of all p ranks. `n` is the number of elements of the vector: for collectives on blocks all blocks
 /// together, as even as possible. Or it is a range of counts: n[i] elements for rank i; all_to_all_v takes p p counts
 /// as well, rank s has n[s p + d] elements for rank d. Knobs in bytes use the size of T, by default one byte an
-/// element. Throws argument_error unless p >= 1 and 0 <= root < p. Cost: proportional to the schedule.
+/// element. Throws argument_error unless p >= 1, 0 <= root < p and n >= 0. Cost: proportional to the schedule.
 template <class T = std::byte, algorithm Tag, detail::elements_or_counts N>
 COLLIGO_CONSTEXPR schedule record(Tag const& tag, collective what, int p, N const& n, int root = 0) {
   return detail::record_elements(what, p, n, detail::steps_by<T>(tag, what, p, root));
