@@ -24,7 +24,11 @@ int main(int argc, char** argv) {
   app.add_option("ranks_per_host", ranks_per_host,
                  "as if every so many ranks had a host of their own; otherwise as MPI finds them")
       ->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    return world.rank() == 0 ? app.exit(e) : e.get_exit_code();
+  }
 
   // On each host all ranks report to the lowest rank, and these report to rank 0.
   colligo::trees::by_host_options const flat{.within = colligo::trees::flat, .between = colligo::trees::flat};

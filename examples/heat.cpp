@@ -73,9 +73,11 @@ void draw_plate_and_schedule(boost::mpi::communicator const& world, part const& 
         char* const pixel = &pixels[((i - 1) * columns + j - 1) * 3];
         pixel[0] = static_cast<char>(255 * std::clamp(*heat, 0.0, 1.0)), pixel[2] = static_cast<char>(255 - pixel[0]);
       }
-  std::ofstream("heat.ppm") << "P6 " << columns << ' ' << rows << " 255\n" << pixels;
+  std::ofstream plate("heat.ppm"), halo("heat.svg");
+  plate << "P6 " << columns << ' ' << rows << " 255\n" << pixels;
   auto const schedule = colligo::record<double>(colligo::along_edges{}, world.size(), all_edges.data);
-  std::ofstream("heat.svg") << draw(schedule, {}, "halo");
+  halo << draw(schedule, {}, "halo");
+  if (!plate.flush() || !halo.flush()) std::cerr << "heat: heat.ppm and heat.svg can not be written here\n";
 }
 
 int main(int argc, char** argv) {

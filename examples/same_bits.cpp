@@ -35,7 +35,12 @@ int main(int argc, char** argv) {
   boost::mpi::environment const mpi(argc, argv);
   boost::mpi::communicator const world;
 
-  auto const all = read_energies(argc > 1 ? argv[1] : COLLIGO_EXAMPLE_DATA "/atlantic_storms.csv");
+  char const* const path = argc > 1 ? argv[1] : COLLIGO_EXAMPLE_DATA "/atlantic_storms.csv";
+  auto const all = read_energies(path);
+  if (!colligo::all_reduce(world, !all.empty(), std::logical_and<>{})) {
+    if (world.rank() == 0) std::fprintf(stderr, "same_bits: %s has no storms on every rank\n", path);
+    return 1;
+  }
   colligo::range const share = colligo::blocks{{0, all.size()}, world.size()}[world.rank()];
   std::vector<double> const mine(all.begin() + static_cast<std::ptrdiff_t>(share.first),
                                  all.begin() + static_cast<std::ptrdiff_t>(share.last));
