@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <functional>
 #include <iostream>
 #include <list>
 #include <map>
@@ -44,9 +43,7 @@ struct adding {
   adding plus(adding const& other) const { return {value + other.value}; }
 };
 struct unordered_place { int row; };
-struct room { int number; explicit room(int); };
-struct alignas(32) wide_room { int number; };
-struct sum_that_counts { std::unique_ptr<int> calls; double operator()(double a, double b) const { return a + b; } };
+struct watcher { double const& seen; int rank; };
 struct sharer { std::shared_ptr<double> value; };
 
 extern colligo::mpi_communicator world;
@@ -63,9 +60,7 @@ extern std::vector<colligo::located<double, unordered_place>> unordered_places;
 extern std::vector<sharer> sharers;
 extern std::vector<with_pair> with_pairs;
 extern std::vector<adding> hasty;
-extern std::vector<room> rooms;
-extern std::vector<wide_room> wide;
-extern sum_that_counts counting;
+extern std::vector<watcher> watchers;
 extern std::pair<std::string, int> word_and_number;
 extern std::vector<std::array<double, 3>> triples;
 extern std::vector<std::vector<double>> lists;

@@ -109,7 +109,8 @@ constexpr bool holds_addresses_by_kind() {
   else if constexpr (!std::is_class_v<T> || !std::is_trivially_copyable_v<T> || has_serialize<T>()) return false;
   else if constexpr (requires(T const& x) { x.has_value(); typename T::value_type; })   // std::optional
     return holds_addresses<typename T::value_type>;
-  else if constexpr (std::is_aggregate_v<T>) return has_member_of<T, any_address>();
+  else if constexpr (std::is_aggregate_v<T>)   // or a reference, which is neither assigned to nor left out
+    return has_member_of<T, any_address>() || (!std::is_copy_assignable_v<T> && !requires { T{}; });
   else return holds_addresses_of_variant<T> || requires { typename T::iterator_category; } ||
               requires(T const& x) { x.category().name(); } ||   // std::error_code
               requires(T const& x) { x.hash_code(), x.name(); };   // std::type_index
