@@ -136,6 +136,26 @@ inline void require_buffer(void const* at, bool is_named) {
   if (at == MPI_IN_PLACE || (at == nullptr && is_named)) throw refused{};
 }
 
+/// A type that lives as long as this, without the program's attributes.
+class owned_type {
+ public:
+  owned_type() = default;
+  owned_type(owned_type const&) = delete;
+  owned_type& operator=(owned_type const&) = delete;
+  ~owned_type() {
+    if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
+  }
+  /// The same type as a handle that the program can not free.
+  MPI_Datatype as(MPI_Datatype type) {
+    check(PMPI_Type_contiguous(1, type, &type_), "MPI_Type_contiguous");
+    check(PMPI_Type_commit(&type_), "MPI_Type_commit");
+    return type_;
+  }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
 /// A vector as bytes. An input is copied if it overlaps what the call writes: MPI forbids that, but other ranks can not
 /// know of it, so the call can not be passed on.
 class moved_vector {
@@ -158,6 +178,10 @@ class moved_vector {
   void write() {
     if (packed_) unpack(packed_.get(), n_, type_, layout_, at_);
   }
+  /// From now on the program may free the type.
+  void own_type() {
+    if (packed_ && !layout_.is_named) type_ = owned_.as(type_);
+  }
 
  private:
   void* at_;
@@ -165,6 +189,7 @@ class moved_vector {
   MPI_Datatype type_;
   layout layout_;
   memory packed_;
+  owned_type owned_;
 };
 
 /// A vector of blocks as bytes.
@@ -210,6 +235,9 @@ class moved_blocks {
       for (std::size_t i = 0; i < elements_.size(); ++i)
         unpack(packed_.get() + places_[i], elements_[i], type_, layout_, place(i));
   }
+  void own_type() {
+    if (packed_ && !layout_.is_named) type_ = owned_.as(type_);
+  }
 
  private:
   std::byte* place(std::size_t i) const { return static_cast<std::byte*>(at_) + first_[i]; }
@@ -219,6 +247,7 @@ class moved_blocks {
   layout layout_;
   std::vector<std::ptrdiff_t> elements_, first_, sizes_, places_;
   memory packed_;
+  owned_type owned_;
 };
 
 /// The element of an operation that the library has on the type.

@@ -65,10 +65,10 @@
 // Their functions: FUNCTION(name, parameters, arguments, body) for each blocking one, request and persistent request.
 #define LISTED(...) __VA_ARGS__
 #define BLOCKING(name, small, suffix, what, parameters, arguments, ...) \
-  FUNCTION(MPI_##name##suffix, parameters, arguments, SERVED(MPI_##name##suffix arguments, __VA_ARGS__))
+  FUNCTION(MPI_##name##suffix, parameters, arguments, SERVED(nullptr, MPI_##name##suffix arguments, __VA_ARGS__))
 #define REQUEST(name, small, suffix, what, parameters, arguments, ...)                                    \
   FUNCTION(MPI_I##small##suffix, (LISTED parameters, MPI_Request* request), (LISTED arguments, request),  \
-           NOT_SERVED(what, MPI_I##small##suffix(LISTED arguments, request)))
+           SERVED(request, MPI_I##small##suffix(LISTED arguments, request), __VA_ARGS__))
 #define PERSISTENT(name, small, suffix, what, parameters, arguments, ...)                       \
   FUNCTION(MPI_##name##_init##suffix, (LISTED parameters, MPI_Info info, MPI_Request* request), \
            (LISTED arguments, info, request),                                                   \

@@ -48,28 +48,44 @@ struct vector_of_blocks {
   MPI_Datatype type;
 };
 
-int all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-int reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
-int scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-int exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-int reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-int reduce_scatter_block(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-int barrier(MPI_Comm comm);
-int broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Comm comm);
-int all_gather(vector in, vector out, MPI_Comm comm);
-int all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm);
-int gather(vector in, vector out, int root, MPI_Comm comm);
-int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm);
-int scatter(vector in, vector out, int root, MPI_Comm comm);
-int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm);
-int all_to_all(vector in, vector out, MPI_Comm comm);
-int all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm);
+/// The collectives, as blocking calls or as requests. They return MPI's code, or `not_served`.
+class served {
+ public:
+  /// `request`: where the program wants it; null for a blocking call.
+  explicit served(MPI_Request* request = nullptr) : request_(request) {}
+
+  int all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) const;
+  int reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) const;
+  int scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) const;
+  int exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) const;
+  int reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm) const;
+  int reduce_scatter_block(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm) const;
+  int barrier(MPI_Comm comm) const;
+  int broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Comm comm) const;
+  int all_gather(vector in, vector out, MPI_Comm comm) const;
+  int all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) const;
+  int gather(vector in, vector out, int root, MPI_Comm comm) const;
+  int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) const;
+  int scatter(vector in, vector out, int root, MPI_Comm comm) const;
+  int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) const;
+  int all_to_all(vector in, vector out, MPI_Comm comm) const;
+  int all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm) const;
+
+ private:
+  MPI_Request* request_;
+};
 
 /// After MPI_Init, if that has succeeded: whether this library fits the program's MPI, and all ranks have the same
 /// settings. Collective. Returns the code.
 int begin(int code);
 /// Before MPI_Finalize: the report. Collective.
 void end();
+/// Makes progress with requests, and tells MPI of those that are complete.
+void look_at_requests();
+/// Ends what makes progress with them.
+void end_progress();
 
 /// A communicator that this thread frees: calls on it, by delete callbacks of its attributes, are passed on. A state
 /// made then would never be freed, and found when the handle comes again.
@@ -109,13 +125,14 @@ class timed_call {
 
 }  // namespace drop_in
 
-/// The body of an entry: returns what the call returns if it is served, or passes it on.
-#define SERVED(call, ...)                                \
-  drop_in::timed_call const timed_call;                  \
-  int const code = drop_in::__VA_ARGS__;                 \
+/// The body of an entry: returns what the call returns if it is served, or passes it on. `request`: null, or where the
+/// program wants its request.
+#define SERVED(request, call, ...)                                \
+  drop_in::timed_call const timed_call;                           \
+  int const code = drop_in::served(request).__VA_ARGS__;          \
   return code != drop_in::not_served ? code : next_##call
-/// The same of a call that makes a request. All of them are passed on.
-#define NOT_SERVED(what, call)                           \
-  drop_in::timed_call const timed_call;                  \
-  drop_in::pass_on_request(colligo::collective::what);   \
+/// The same of a call that makes a persistent request. All of them are passed on.
+#define NOT_SERVED(what, call)                              \
+  drop_in::timed_call const timed_call;                     \
+  drop_in::pass_on_persistent(colligo::collective::what);   \
   return next_##call

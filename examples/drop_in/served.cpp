@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // The collectives, by this library; and which calls are passed on. What decides that is the same on all ranks of a
 // call, or makes it a wrong call, which MPI refuses.
-#include "arguments.hpp"
-
+#include "requests.hpp"
 #include "settings.hpp"
 
-#include <cstdio>
-#include <exception>
-#include <new>
-#include <optional>
+#include <colligo/transport/memory/shared_host.hpp>
 
 namespace drop_in {
 namespace {
@@ -25,13 +21,6 @@ void require(bool is_right) {
   if (!is_right) throw refused{};
 }
 
-/// Tells the program of an error as MPI does.
-int answer(collective what, MPI_Comm comm, int error_class, char const* text) {
-  count(what, reason::none);
-  std::fprintf(stderr, "%s\n", text);
-  PMPI_Comm_call_errhandler(comm, error_class);
-  return error_class;
-}
 /// f(), which makes a call of this library. If it throws before that, other ranks may be in theirs: they are told.
 template <class F>
 void in_step(collective what, MPI_Comm comm, F f) {
@@ -53,39 +42,6 @@ void in_step(collective what, MPI_Comm comm, F f) {
     throw;
   }
 }
-/// f(), which may refuse, and whose exceptions become errors of MPI.
-template <class F>
-int serve(collective what, MPI_Comm comm, F f) {
-  try {
-    in_step(what, comm, f);
-    count(what, reason::none);
-    return MPI_SUCCESS;
-  } catch (refused const& e) {
-    return count(what, e.why), not_served;
-  } catch (colligo::stalled const& e) {
-    std::fprintf(stderr, "%s\n", e.what());
-    PMPI_Abort(comm, 1);
-    return MPI_ERR_OTHER;
-  } catch (colligo::mismatch_error const& e) {
-    return answer(what, comm, MPI_ERR_TRUNCATE, e.what());
-  } catch (colligo::argument_error const& e) {
-    return answer(what, comm, MPI_ERR_ARG, e.what());
-  } catch (colligo::mpi_error const& e) {
-    int error_class = MPI_ERR_OTHER;
-    PMPI_Error_class(e.code(), &error_class);
-    return answer(what, comm, error_class, e.what());
-  } catch (std::bad_alloc const&) {
-    return answer(what, comm, MPI_ERR_NO_MEM, "colligo: out of memory");
-  } catch (std::exception const& e) {
-    return answer(what, comm, MPI_ERR_OTHER, e.what());
-  }
-}
-
-/// Of arguments that are wrong.
-int refuse(collective what, MPI_Comm comm) {
-  return serve(what, comm, [] { throw refused(); });
-}
-
 /// Ranks of another MPI_COMM_WORLD may have no such library, or other settings. All ranks of `comm` see some.
 bool is_of_one_world(MPI_Comm comm) {
   MPI_Group all, ours, others;
@@ -120,9 +76,28 @@ reason decide(MPI_Comm comm) {
   return why;
 }
 
+/// Whether a request is served, on a communicator whose calls are. Its start must not wait for other ranks, and its
+/// progress must not call MPI.
+reason reason_for_request(collective what, MPI_Comm comm) {
+  if (what == collective::gatherv || what == collective::scatterv) return reason::request_counts;
+  auto const& state = colligo::detail::mpi_state::of(comm);
+  std::string const& algorithm = state.setting(what);
+  bool const by_messages = algorithm.find("vendor") != algorithm.npos || algorithm.find("@messages") != algorithm.npos ||
+                           state.table_setting().is_set() || state.reduce_tree_setting().is_set() ||
+                           state.broadcast_tree_setting().is_set();
+  if ((state.before() & (colligo::detail::agreement | colligo::detail::adaptation)) != 0 || by_messages)
+    return reason::request_messages;
+  try {
+    auto const* const host = state.shared();
+    return host && host->whole() ? reason::none : reason::request_messages;
+  } catch (colligo::error const&) {   // COLLIGO_SHARED_MEMORY=required, which blocking calls say
+    return reason::request_messages;
+  }
+}
+
 /// The communicator of a call that can be served; empty if it is passed on. A thread keeps its latest ones: what MPI is
 /// asked here takes as long as a short call.
-std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
+std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm, bool is_request) {
   if (reason const why = settings::reason_for(what); why != reason::none) return count(what, why), std::nullopt;
   if (comm == MPI_COMM_NULL) return count(what, reason::no_communicator), std::nullopt;
   if (being_freed::has(comm)) return count(what, reason::being_freed), std::nullopt;
@@ -143,245 +118,274 @@ std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm) {
   void* kept = nullptr;
   int found = 0;
   PMPI_Comm_get_attr(comm, key, &kept, &found);
+  if (!found && is_request) return count(what, reason::first_request), std::nullopt;
   reason const why = found ? static_cast<reason>(reinterpret_cast<std::intptr_t>(kept)) : decide(comm);
   if (!found) PMPI_Comm_set_attr(comm, key, reinterpret_cast<void*>(static_cast<std::intptr_t>(why)));
   if (why != reason::none) return count(what, why), std::nullopt;
   return latest[next++ % latest.size()] = mpi_communicator(comm);
 }
 
+/// A call that is served, while it is made.
+struct served_call {
+  made_for_call& made;
+  mpi_communicator const& group;
+  colligo::request* started;   // null: a blocking call
+
+  /// run(calls) makes the call.
+  template <class Run>
+  void make(Run run) const {
+    if (!started) return run(byte_calls(group));
+    made.own_types();
+    *started = run(colligo::ibyte_calls(group));
+  }
+};
+
+/// Makes a call by f(served_call), which may refuse, and whose exceptions become errors of MPI.
+template <class F>
+int serve(MPI_Request* request, collective what, MPI_Comm comm, F f) {
+  if (request) {
+    auto const group = accepted(what, comm, true);
+    if (!group) return not_served;
+    reason const why = begins_progress() ? reason_for_request(what, comm) : reason::request;
+    if (why != reason::none) return count(what, why), not_served;
+    turn const mine;
+    int const code = answered(what, comm, [&] {
+      auto open = std::make_unique<open_request>(what, comm);
+      in_step(what, comm, [&] { f(served_call{open->made, *group, &open->started}); });
+      open_request::give(std::move(open), request);
+    });
+    if (code != not_served) count(what, reason::none);
+    return code;
+  }
+  turn const mine;
+  auto const group = accepted(what, comm, false);
+  if (!group) return not_served;
+  int const code = answered(what, comm, [&] {
+    in_step(what, comm, [&] {
+      made_for_call made;
+      f(served_call{made, *group, nullptr});
+      made.write();
+    });
+  });
+  if (code != not_served) count(what, reason::none);
+  return code;
+}
+
 /// Calls that combine n elements, of which this rank gets `results`: run(calls, in, out, element).
 template <class Run>
-int combining(collective what, void const* in, void* out, std::ptrdiff_t n, std::ptrdiff_t results, MPI_Datatype type,
-              MPI_Op op, mpi_communicator const& group, Run run) {
-  return serve(what, group, [&] {
-    bool const is_in_place = in == MPI_IN_PLACE || (in == out && results != 0);
-    void const* const from = is_in_place ? out : in;
-    require(n >= 0);
-    auto element = built_in(type, op);
-    std::optional<reduction> by_mpi;
-    if (!element) {
-      by_mpi = reduction::of(type, op);
-      if (!by_mpi) throw refused{reason::operation};
-      element = by_mpi->element();
-    }
-    if (by_mpi && !by_mpi->is_plain()) {
-      moved_vector const input(from, n, type, true);
-      moved_vector output(out, results, type, false);
-      run(byte_calls(group), input.bytes(), output.bytes(), *element);
-      return output.write();
-    }
-    if (n > 0) require_buffer(from, true);
-    if (results > 0) require_buffer(out, true);
-    auto const size = static_cast<std::ptrdiff_t>(element->size());
-    auto* const first = static_cast<std::byte*>(const_cast<void*>(from));
-    auto* const result = static_cast<std::byte*>(out);
-    memory kept;
-    if (!is_in_place && region{first, first + n * size}.overlaps({result, result + results * size})) {
-      kept = bytes(n * size);
-      std::memcpy(kept.get(), from, static_cast<std::size_t>(n * size));
-    }
-    run(byte_calls(group), is_in_place ? colligo::in_place_bytes : kept ? kept.get() : from, out, *element);
+void combine(served_call const& call, void const* in, void* out, std::ptrdiff_t n, std::ptrdiff_t results,
+             MPI_Datatype type, MPI_Op op, Run run) {
+  made_for_call& made = call.made;
+  bool const is_in_place = in == MPI_IN_PLACE || (in == out && results != 0);
+  void const* from = is_in_place ? out : in;
+  require(n >= 0);
+  auto element = built_in(type, op);
+  if (!element) {
+    if (call.started) throw refused{reason::request_operation};   // it would run in a thread that is not the program's
+    made.by_mpi = reduction::of(type, op);
+    if (!made.by_mpi) throw refused{reason::operation};
+    element = made.by_mpi->element();
+  }
+  if (made.by_mpi && !made.by_mpi->is_plain()) {
+    made.in.emplace(from, n, type, true);
+    made.out.emplace(out, results, type, false);
+    return call.make([&](auto const& calls) { return run(calls, made.in->bytes(), made.out->bytes(), *element); });
+  }
+  if (n > 0) require_buffer(from, true);
+  if (results > 0) require_buffer(out, true);
+  auto const size = static_cast<std::ptrdiff_t>(element->size());
+  auto* const first = static_cast<std::byte*>(const_cast<void*>(from));
+  auto* const result = static_cast<std::byte*>(out);
+  if (!is_in_place && region{first, first + n * size}.overlaps({result, result + results * size})) {
+    made.copy = bytes(n * size);
+    std::memcpy(made.copy.get(), from, static_cast<std::size_t>(n * size));
+    from = made.copy.get();
+  }
+  call.make([&](auto const& calls) {
+    return run(calls, is_in_place ? colligo::in_place_bytes : from, out, *element);
   });
 }
 
 }  // namespace
 
-int all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  auto const group = accepted(collective::all_reduce, comm);
-  if (!group) return not_served;
-  return combining(collective::all_reduce, in, out, n, n, type, op, *group,
-                   [&](auto const& calls, void const* from, void* to, auto const& element) {
-                     calls.all_reduce(from, to, n, element);
-                   });
+int served::all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm) const {
+  return serve(request_, collective::all_reduce, comm, [&](served_call const& call) {
+    combine(call, in, out, n, n, type, op, [&](auto const& calls, void const* from, void* to, auto const& element) {
+      return calls.all_reduce(from, to, n, element);
+    });
+  });
 }
-int reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  auto const group = accepted(collective::reduce, comm);
-  if (!group) return not_served;
-  if (root < 0 || root >= group->size() || (group->rank() != root && in == MPI_IN_PLACE))
-    return refuse(collective::reduce, *group);
-  return combining(collective::reduce, in, out, n, group->rank() == root ? n : 0, type, op, *group,
-                   [&](auto const& calls, void const* from, void* to, auto const& element) {
-                     calls.reduce(from, to, n, element, root);
-                   });
+int served::reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, int root,
+                   MPI_Comm comm) const {
+  return serve(request_, collective::reduce, comm, [&](served_call const& call) {
+    bool const is_root = call.group.rank() == root;
+    require(root >= 0 && root < call.group.size() && (is_root || in != MPI_IN_PLACE));
+    combine(call, in, out, n, is_root ? n : 0, type, op,
+            [&](auto const& calls, void const* from, void* to, auto const& element) {
+              return calls.reduce(from, to, n, element, root);
+            });
+  });
 }
-int scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  auto const group = accepted(collective::scan, comm);
-  if (!group) return not_served;
-  return combining(collective::scan, in, out, n, n, type, op, *group,
-                   [&](auto const& calls, void const* from, void* to, auto const& element) {
-                     calls.scan(from, to, n, element);
-                   });
+int served::scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) const {
+  return serve(request_, collective::scan, comm, [&](served_call const& call) {
+    combine(call, in, out, n, n, type, op, [&](auto const& calls, void const* from, void* to, auto const& element) {
+      return calls.scan(from, to, n, element);
+    });
+  });
 }
-int exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  auto const group = accepted(collective::exclusive_scan, comm);
-  if (!group) return not_served;
-  return combining(collective::exclusive_scan, in, out, n, group->rank() == 0 ? 0 : n, type, op, *group,
-                   [&](auto const& calls, void const* from, void* to, auto const& element) {
-                     calls.exclusive_scan(from, to, n, element);
-                   });
+int served::exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm) const {
+  return serve(request_, collective::exclusive_scan, comm, [&](served_call const& call) {
+    combine(call, in, out, n, call.group.rank() == 0 ? 0 : n, type, op,
+            [&](auto const& calls, void const* from, void* to, auto const& element) {
+              return calls.exclusive_scan(from, to, n, element);
+            });
+  });
 }
-int reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  auto const group = accepted(collective::reduce_scatter, comm);
-  if (!group) return not_served;
-  std::ptrdiff_t n = 0;
-  bool is_right = static_cast<bool>(counts);
-  for (int i = 0; i < group->size() && is_right; ++i) n += counts[i], is_right = counts[i] >= 0;
-  if (!is_right) return refuse(collective::reduce_scatter, *group);
-  return combining(collective::reduce_scatter, in, out, n, counts[group->rank()], type, op, *group,
-                   [&](auto const& calls, void const* from, void* to, auto const& element) {
-                     std::vector<std::ptrdiff_t> shares;
-                     for (int i = 0; i < group->size(); ++i) shares.push_back(counts[i]);
-                     calls.reduce_scatter(from, to, shares, element);
-                   });
+int served::reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm) const {
+  return serve(request_, collective::reduce_scatter, comm, [&](served_call const& call) {
+    require(static_cast<bool>(counts));
+    std::vector<std::ptrdiff_t> shares;
+    std::ptrdiff_t n = 0;
+    for (int i = 0; i < call.group.size(); ++i) {
+      require(counts[i] >= 0);
+      shares.push_back(counts[i]), n += counts[i];
+    }
+    combine(call, in, out, n, counts[call.group.rank()], type, op,
+            [&](auto const& calls, void const* from, void* to, auto const& element) {
+              return calls.reduce_scatter(from, to, shares, element);
+            });
+  });
 }
-int reduce_scatter_block(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  auto const group = accepted(collective::reduce_scatter_block, comm);
-  if (!group) return not_served;
-  return combining(collective::reduce_scatter_block, in, out, n * group->size(), n, type, op, *group,
-                   [&](auto const& calls, void const* from, void* to, auto const& element) {
-                     calls.reduce_scatter_block(from, to, n, element);
-                   });
-}
-
-int barrier(MPI_Comm comm) {
-  auto const group = accepted(collective::barrier, comm);
-  if (!group) return not_served;
-  return serve(collective::barrier, *group, [&] { byte_calls(*group).barrier(); });
-}
-int broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Comm comm) {
-  auto const group = accepted(collective::broadcast, comm);
-  if (!group) return not_served;
-  return serve(collective::broadcast, *group, [&] {
-    require(root >= 0 && root < group->size());
-    moved_vector all(both, n, type, group->rank() == root);
-    byte_calls(*group).broadcast(all.bytes(), all.size(), plain_bytes(), root);
-    if (group->rank() != root) all.write();
+int served::reduce_scatter_block(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op,
+                                 MPI_Comm comm) const {
+  return serve(request_, collective::reduce_scatter_block, comm, [&](served_call const& call) {
+    combine(call, in, out, n * call.group.size(), n, type, op,
+            [&](auto const& calls, void const* from, void* to, auto const& element) {
+              return calls.reduce_scatter_block(from, to, n, element);
+            });
   });
 }
 
-int all_gather(vector in, vector out, MPI_Comm comm) {
-  auto const group = accepted(collective::all_gather, comm);
-  if (!group) return not_served;
-  return serve(collective::all_gather, *group, [&] {
-    bool const is_in_place = in.at == MPI_IN_PLACE;
-    moved_vector all(out.at, out.count * group->size(), out.type, is_in_place);
-    std::ptrdiff_t const n = all.size() / group->size();
-    if (is_in_place) {
-      byte_calls(*group).all_gather(colligo::in_place_bytes, all.bytes(), n, plain_bytes());
-    } else {
-      moved_vector const own(in.at, in.count, in.type, true, all.as_it_lies());
-      byte_calls(*group).all_gather(own.bytes(), all.bytes(), n, plain_bytes());
-    }
-    all.write();
+int served::barrier(MPI_Comm comm) const {
+  return serve(request_, collective::barrier, comm, [&](served_call const& call) {
+    call.make([](auto const& calls) { return calls.barrier(); });
   });
 }
-int all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) {
-  auto const group = accepted(collective::all_gatherv, comm);
-  if (!group) return not_served;
-  return serve(collective::all_gatherv, *group, [&] {
-    bool const is_in_place = in.at == MPI_IN_PLACE;
-    moved_blocks all(out, group->size(), is_in_place);
-    if (is_in_place) {
-      byte_calls(*group).all_gatherv(colligo::in_place_bytes, all.bytes(), all.places(), plain_bytes());
-    } else {
-      moved_vector const own(in.at, in.count, in.type, true, all.as_it_lies());
-      byte_calls(*group).all_gatherv(own.bytes(), all.bytes(), all.places(), plain_bytes());
-    }
-    all.write();
+int served::broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Comm comm) const {
+  return serve(request_, collective::broadcast, comm, [&](served_call const& call) {
+    require(root >= 0 && root < call.group.size());
+    bool const is_root = call.group.rank() == root;
+    moved_vector& all = (is_root ? call.made.in : call.made.out).emplace(both, n, type, is_root);
+    call.make([&](auto const& calls) { return calls.broadcast(all.bytes(), all.size(), plain_bytes(), root); });
   });
 }
-int gather(vector in, vector out, int root, MPI_Comm comm) {
-  auto const group = accepted(collective::gather, comm);
-  if (!group) return not_served;
-  return serve(collective::gather, *group, [&] {
-    require(root >= 0 && root < group->size());
-    bool const is_root = group->rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
-    std::optional<moved_vector> own, all;
-    if (is_root) all.emplace(out.at, out.count * group->size(), out.type, is_in_place);
+
+int served::all_gather(vector in, vector out, MPI_Comm comm) const {
+  return serve(request_, collective::all_gather, comm, [&](served_call const& call) {
+    bool const is_in_place = in.at == MPI_IN_PLACE;
+    int const p = call.group.size();
+    auto& all = call.made.out.emplace(out.at, out.count * p, out.type, is_in_place);
+    auto& own = call.made.in;
+    if (!is_in_place) own.emplace(in.at, in.count, in.type, true, all.as_it_lies());
+    call.make([&](auto const& calls) {
+      return calls.all_gather(own ? own->bytes() : colligo::in_place_bytes, all.bytes(), all.size() / p, plain_bytes());
+    });
+  });
+}
+int served::all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) const {
+  return serve(request_, collective::all_gatherv, comm, [&](served_call const& call) {
+    bool const is_in_place = in.at == MPI_IN_PLACE;
+    auto& all = call.made.out_blocks.emplace(out, call.group.size(), is_in_place);
+    auto& own = call.made.in;
+    if (!is_in_place) own.emplace(in.at, in.count, in.type, true, all.as_it_lies());
+    call.make([&](auto const& calls) {
+      return calls.all_gatherv(own ? own->bytes() : colligo::in_place_bytes, all.bytes(), all.places(), plain_bytes());
+    });
+  });
+}
+int served::gather(vector in, vector out, int root, MPI_Comm comm) const {
+  return serve(request_, collective::gather, comm, [&](served_call const& call) {
+    int const p = call.group.size();
+    require(root >= 0 && root < p);
+    bool const is_root = call.group.rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
+    auto &own = call.made.in, &all = call.made.out;
+    if (is_root) all.emplace(out.at, out.count * p, out.type, is_in_place);
     if (!is_in_place) own.emplace(in.at, in.count, in.type, true, is_root ? all->as_it_lies() : region{});
-    std::ptrdiff_t const n = is_root ? all->size() / group->size() : own->size();
-    byte_calls(*group).gather(is_in_place ? colligo::in_place_bytes : own->bytes(), is_root ? all->bytes() : nullptr, n,
-                            plain_bytes(), root);
-    if (is_root) all->write();
+    std::ptrdiff_t const n = is_root ? all->size() / p : own->size();
+    call.make([&](auto const& calls) {
+      return calls.gather(own ? own->bytes() : colligo::in_place_bytes, all ? all->bytes() : nullptr, n, plain_bytes(),
+                          root);
+    });
   });
 }
-int gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) {
-  auto const group = accepted(collective::gatherv, comm);
-  if (!group) return not_served;
-  return serve(collective::gatherv, *group, [&] {
-    require(root >= 0 && root < group->size());
-    bool const is_root = group->rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
-    std::optional<moved_vector> own;
-    std::optional<moved_blocks> all;
-    if (is_root) all.emplace(out, group->size(), is_in_place);
+int served::gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) const {
+  return serve(request_, collective::gatherv, comm, [&](served_call const& call) {
+    require(root >= 0 && root < call.group.size());
+    bool const is_root = call.group.rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
+    auto& own = call.made.in;
+    auto& all = call.made.out_blocks;
+    if (is_root) all.emplace(out, call.group.size(), is_in_place);
     if (!is_in_place) own.emplace(in.at, in.count, in.type, true, is_root ? all->as_it_lies() : region{});
-    byte_calls(*group).gatherv(is_in_place ? colligo::in_place_bytes : own->bytes(),
-                             is_in_place ? all->size_of(root) : own->size(), is_root ? all->bytes() : nullptr,
-                             is_root ? all->places() : colligo::block_places{}, plain_bytes(), root);
-    if (is_root) all->write();
+    byte_calls(call.group).gatherv(own ? own->bytes() : colligo::in_place_bytes, own ? own->size() : all->size_of(root),
+                                   all ? all->bytes() : nullptr, all ? all->places() : colligo::block_places{},
+                                   plain_bytes(), root);   // no request
   });
 }
-int scatter(vector in, vector out, int root, MPI_Comm comm) {
-  auto const group = accepted(collective::scatter, comm);
-  if (!group) return not_served;
-  return serve(collective::scatter, *group, [&] {
-    require(root >= 0 && root < group->size());
-    bool const is_root = group->rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
-    std::optional<moved_vector> own, all;
+int served::scatter(vector in, vector out, int root, MPI_Comm comm) const {
+  return serve(request_, collective::scatter, comm, [&](served_call const& call) {
+    int const p = call.group.size();
+    require(root >= 0 && root < p);
+    bool const is_root = call.group.rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
+    auto &own = call.made.out, &all = call.made.in;
     if (!is_in_place) own.emplace(out.at, out.count, out.type, false);
-    if (is_root)
-      all.emplace(in.at, in.count * group->size(), in.type, true, is_in_place ? region{} : own->as_it_lies());
-    std::ptrdiff_t const n = is_root ? all->size() / group->size() : own->size();
-    byte_calls(*group).scatter(is_root ? all->bytes() : nullptr,
-                             is_in_place ? colligo::in_place_bytes : own->bytes(), n, plain_bytes(), root);
-    if (!is_in_place) own->write();
+    if (is_root) all.emplace(in.at, in.count * p, in.type, true, own ? own->as_it_lies() : region{});
+    std::ptrdiff_t const n = is_root ? all->size() / p : own->size();
+    call.make([&](auto const& calls) {
+      return calls.scatter(all ? all->bytes() : nullptr, own ? own->bytes() : colligo::in_place_bytes, n, plain_bytes(),
+                           root);
+    });
   });
 }
-int scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) {
-  auto const group = accepted(collective::scatterv, comm);
-  if (!group) return not_served;
-  return serve(collective::scatterv, *group, [&] {
-    require(root >= 0 && root < group->size());
-    bool const is_root = group->rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
-    std::optional<moved_vector> own;
-    std::optional<moved_blocks> all;
+int served::scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) const {
+  return serve(request_, collective::scatterv, comm, [&](served_call const& call) {
+    require(root >= 0 && root < call.group.size());
+    bool const is_root = call.group.rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
+    auto& own = call.made.out;
+    auto& all = call.made.in_blocks;
     if (!is_in_place) own.emplace(out.at, out.count, out.type, false);
-    if (is_root) all.emplace(in, group->size(), true, is_in_place ? region{} : own->as_it_lies());
-    byte_calls(*group).scatterv(is_root ? all->bytes() : nullptr, is_root ? all->places() : colligo::block_places{},
-                              is_in_place ? colligo::in_place_bytes : own->bytes(),
-                              is_in_place ? all->size_of(root) : own->size(), plain_bytes(), root);
-    if (!is_in_place) own->write();
+    if (is_root) all.emplace(in, call.group.size(), true, own ? own->as_it_lies() : region{});
+    byte_calls(call.group).scatterv(all ? all->bytes() : nullptr, all ? all->places() : colligo::block_places{},
+                                    own ? own->bytes() : colligo::in_place_bytes,
+                                    own ? own->size() : all->size_of(root), plain_bytes(), root);   // no request
   });
 }
-int all_to_all(vector in, vector out, MPI_Comm comm) {
-  auto const group = accepted(collective::all_to_all, comm);
-  if (!group) return not_served;
-  return serve(collective::all_to_all, *group, [&] {
+int served::all_to_all(vector in, vector out, MPI_Comm comm) const {
+  return serve(request_, collective::all_to_all, comm, [&](served_call const& call) {
     bool const is_in_place = in.at == MPI_IN_PLACE;
-    moved_vector got(out.at, out.count * group->size(), out.type, is_in_place);
-    std::ptrdiff_t const n = got.size() / group->size();
-    if (is_in_place) {
-      byte_calls(*group).all_to_all(colligo::in_place_bytes, got.bytes(), n, plain_bytes());
-    } else {
-      moved_vector const sent(in.at, in.count * group->size(), in.type, true, got.as_it_lies());
-      byte_calls(*group).all_to_all(sent.bytes(), got.bytes(), n, plain_bytes());
-    }
-    got.write();
+    int const p = call.group.size();
+    auto& got = call.made.out.emplace(out.at, out.count * p, out.type, is_in_place);
+    auto& sent = call.made.in;
+    if (!is_in_place) sent.emplace(in.at, in.count * p, in.type, true, got.as_it_lies());
+    call.make([&](auto const& calls) {
+      return calls.all_to_all(sent ? sent->bytes() : colligo::in_place_bytes, got.bytes(), got.size() / p,
+                              plain_bytes());
+    });
   });
 }
-int all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm) {
-  auto const group = accepted(collective::all_to_all_v, comm);
-  if (!group) return not_served;
-  return serve(collective::all_to_all_v, *group, [&] {
+int served::all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm) const {
+  return serve(request_, collective::all_to_all_v, comm, [&](served_call const& call) {
     bool const is_in_place = in.at == MPI_IN_PLACE;
-    moved_blocks got(out, group->size(), is_in_place);
-    if (is_in_place) {
-      byte_calls(*group).all_to_all_v(colligo::in_place_bytes, {}, got.bytes(), got.places(), plain_bytes());
-    } else {
-      moved_blocks const sent(in, group->size(), true, got.as_it_lies());
-      byte_calls(*group).all_to_all_v(sent.bytes(), sent.places(), got.bytes(), got.places(), plain_bytes());
-    }
-    got.write();
+    auto& got = call.made.out_blocks.emplace(out, call.group.size(), is_in_place);
+    auto& sent = call.made.in_blocks;
+    if (!is_in_place) sent.emplace(in, call.group.size(), true, got.as_it_lies());
+    call.make([&](auto const& calls) {
+      return calls.all_to_all_v(sent ? sent->bytes() : colligo::in_place_bytes,
+                                sent ? sent->places() : colligo::block_places{}, got.bytes(), got.places(),
+                                plain_bytes());
+    });
   });
 }
 

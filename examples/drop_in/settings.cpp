@@ -41,8 +41,11 @@ constexpr std::array<char const*, reasons> words{
     "", "COLLIGO_DROP_IN does not name it", "before MPI_Init, after MPI_Finalize, or in a session",
     "the library was built for another MPI", "the ranks' settings differ", "no communicator", "an intercommunicator",
     "one rank", "arguments that MPI forbids", "an operation that MPI does not define on the type",
-    "the communicator could not be prepared, or 128 others are served", "a request, non-blocking or persistent",
-    "processes outside of MPI_COMM_WORLD", "within MPI_Comm_free or MPI_Comm_disconnect"};
+    "the communicator could not be prepared, or 128 others are served", "processes outside of MPI_COMM_WORLD",
+    "within MPI_Comm_free or MPI_Comm_disconnect", "a request: this MPI library asks nobody to make progress with it",
+    "a persistent request", "a request, and no blocking call on the communicator before",
+    "a request whose counts the root alone knows", "a request by an operation that is not the library's own",
+    "a request that would not go through shared memory alone"};
 static_assert(most_served == 128);
 
 struct counted {   // of reason none: served
@@ -200,9 +203,9 @@ void count(collective what, reason why) {
   latest = static_cast<int>(what), latest_reason = why;
 }
 
-void pass_on_request(collective what) {
+void pass_on_persistent(collective what) {
   reason const why = settings::reason_for(what);
-  count(what, why == reason::none ? reason::request : why);
+  count(what, why == reason::none ? reason::persistent_request : why);
 }
 
 void timed_call::count() const {
@@ -248,6 +251,7 @@ int begin(int code) {
 }
 
 void end() {
+  end_progress();
   if (reports) print_report();
   everywhere = reason::not_begun;
 }

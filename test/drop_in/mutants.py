@@ -23,8 +23,8 @@ MUTANTS = {   # name: file, what stands there, what stands there instead, variab
         " std::memcpy(into, left, all); me.reduce(kept.get(), into, n); }\n"
         "  else { std::memcpy(into, left, all); me.reduce(right, into, n); }"),
     "in place ignored": (
-        DROP_IN + "served.cpp", "moved_vector got(out.at, out.count * group->size(), out.type, is_in_place);",
-        "moved_vector got(out.at, out.count * group->size(), out.type, false);"),
+        DROP_IN + "served.cpp", "auto& got = call.made.out.emplace(out.at, out.count * p, out.type, is_in_place);",
+        "auto& got = call.made.out.emplace(out.at, out.count * p, out.type, false);"),
     "spare ranks forgotten": (
         HEADERS + "shape/spare_ranks.hpp", "step(send{peer, theirs}, fold{peer, mine});",
         "step(send{peer, theirs}, recv{peer, mine});", {"COLLIGO_ALL_REDUCE": "halving_doubling"}),
@@ -35,7 +35,7 @@ MUTANTS = {   # name: file, what stands there, what stands there instead, variab
     "last send of a wrong buffer": (
         DROP_IN + "arguments.hpp", "pack(place(i), elements_[i]", "pack(place(i + 1 < n ? i : 0), elements_[i]"),
     "a handler not called": (
-        DROP_IN + "served.cpp", "PMPI_Comm_call_errhandler(comm, error_class);", "static_cast<void>(comm);"),
+        DROP_IN + "requests.hpp", "PMPI_Comm_call_errhandler(comm, error_class);", "static_cast<void>(comm);"),
     "MPI_ instead of PMPI_": (
         DROP_IN + "reduction.cpp", "check(PMPI_Reduce_local(in + at", "check(MPI_Reduce_local(in + at"),
 }
