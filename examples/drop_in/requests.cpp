@@ -54,7 +54,6 @@ int query_request(void* of, MPI_Status* status) {
   return static_cast<open_request const*>(of)->code();
 }
 int free_request(void* of) {
-  turn const mine;
   delete static_cast<open_request*>(of);
   return MPI_SUCCESS;
 }
@@ -232,7 +231,7 @@ void open_request::give(std::unique_ptr<open_request> request, MPI_Request* to) 
   open.reserve(open.size() + 1);
   if (int const code = make_request(request.get(), &request->handle_); code != MPI_SUCCESS) {
     request->started.wait();
-    request->made.write();
+    request->made->write();
     check(code, "MPI_Grequest_start");
   }
   *to = request->handle_;
@@ -244,11 +243,12 @@ void open_request::complete() {
   MPI_Comm const comm = state_.life ? comm_ : MPI_COMM_SELF;   // the program may have freed it
   code_ = answered(what_, comm, [this] {
     started.wait();
-    made.write();
+    made->write();
   });
   if (code_ != MPI_SUCCESS && !errors_may_be_returned()) code_ = MPI_SUCCESS;
   is_complete_ = true;
   started = {};   // its memory is used again by the next one
+  made.reset();   // here, because MPI calls free_request with locks of its own
   colligo::detail::locked const lock(open_mutex);
   std::erase(open, this);
   has_open = !open.empty();

@@ -12,6 +12,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
 namespace drop_in {
 
@@ -38,10 +39,10 @@ struct made_for_call {
 class open_request {
  public:
   open_request(colligo::collective what, MPI_Comm comm)
-      : what_(what), comm_(comm), state_(colligo::detail::mpi_state::of(comm)) {}
+      : made(std::in_place), what_(what), comm_(comm), state_(colligo::detail::mpi_state::of(comm)) {}
 
-  made_for_call made;
-  colligo::request started;   // last: it uses what is made
+  std::optional<made_for_call> made;
+  colligo::request started;   // uses what is made
 
   /// Gives the program a request of MPI's, which owns this one. Throws mpi_error; the call is complete then.
   static void give(std::unique_ptr<open_request> request, MPI_Request* to);

@@ -151,7 +151,7 @@ int serve(MPI_Request* request, collective what, MPI_Comm comm, F f) {
     turn const mine;
     int const code = answered(what, comm, [&] {
       auto open = std::make_unique<open_request>(what, comm);
-      in_step(what, comm, [&] { f(served_call{open->made, *group, &open->started}); });
+      in_step(what, comm, [&] { f(served_call{*open->made, *group, &open->started}); });
       open_request::give(std::move(open), request);
     });
     if (code != not_served) count(what, reason::none);

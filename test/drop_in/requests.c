@@ -5,6 +5,7 @@
  *   requests [threads | time]    with MPI_THREAD_MULTIPLE; how long a short request takes */
 #include "own_mpi.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum { room = 1 << 15, most = 40, ways = 9 };
@@ -193,7 +194,8 @@ static void product(void* left, void* both, int* n, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *n; ++i) ((double*)both)[i] *= ((double*)left)[i];
 }
-/* The type, the operation and the communicator are freed before the request is complete. */
+/* Types, operations and communicators are freed before their requests are complete. Not those of requests that are passed
+ * on: Open MPI is ended by a signal. */
 static void freed_before(int n) {
   MPI_Comm other;
   MPI_Datatype type;
@@ -209,7 +211,7 @@ static void freed_before(int n) {
   for (int i = 0; i < 2 * n; ++i) in[i] = rank + i, out[i] = rank ? -1 : i, calls[1].in[i] = 2, sums[i] = 0;
   MPI_Ibcast(out, 1, type, 0, other, &requests[0]);
   MPI_Iallreduce(in, sums, n, MPI_DOUBLE, MPI_SUM, other, &requests[1]);
-  MPI_Iallreduce(calls[1].in, calls[2].out, n, MPI_DOUBLE, op, other, &requests[2]);
+  MPI_Iallreduce(calls[1].in, calls[2].out, n, MPI_DOUBLE, op, comm, &requests[2]);
   MPI_Type_free(&type);
   MPI_Op_free(&op);
   MPI_Comm_free(&other);
@@ -250,6 +252,29 @@ static void wrong_call(void) {
   require(out[0] == p, "Allreduce", "after a wrong request");
   MPI_Comm_free(&other);
   MPI_Errhandler_free(&own);
+}
+
+/* Two threads, each with requests on a communicator of its own. */
+static void* in_thread(void* of) {
+  MPI_Comm const own = *(MPI_Comm*)of;
+  int right = 1;
+  for (int i = 0; i < 100; ++i) {
+    int in[2] = {rank + i, 1}, out[2] = {0, 0};
+    MPI_Request requests[2];
+    for (int k = 0; k < 2; ++k) MPI_Iallreduce(&in[k], &out[k], 1, MPI_INT, MPI_SUM, own, &requests[k]);
+    for (int k = 2; k-- > 0;) MPI_Wait(&requests[k], MPI_STATUS_IGNORE);
+    right &= out[0] == p * (p - 1) / 2 + p * i && out[1] == p;
+  }
+  return right ? of : NULL;
+}
+static void two_threads(MPI_Comm other) {
+  pthread_t second;
+  MPI_Comm first = comm;
+  void* done = NULL;
+  pthread_create(&second, NULL, &in_thread, &other);
+  require(in_thread(&first) != NULL, "Iallreduce", "of the first thread");
+  pthread_join(second, &done);
+  require(done != NULL, "Iallreduce", "of the second thread");
 }
 
 /* `requests time`: the best of 100 loops. */
@@ -298,6 +323,7 @@ int main(int argc, char** argv) {
   }
   start_all(0, 0, 0);
   finish(1);
+  if (provided == MPI_THREAD_MULTIPLE) two_threads(other);
   freed_before(1);
   freed_before(1000);
   wrong_call();
