@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Requests of MPI's, generalised ones, for calls that are served. A rank may be blocked anywhere in MPI while others wait
-// for it in such a call, so somebody has to make progress for it:
+// Requests of MPI's, generalised ones, for calls that are served. A rank may be blocked anywhere in MPI while others
+// wait for it in such a call, so somebody has to make progress for it:
 //   MPICH      asks a request itself in MPI_Wait, MPI_Test and the like, by an extension. For a rank that is blocked
 //              elsewhere, as in MPI_Recv, a thread makes progress. It calls nothing of MPI's: calls over shared memory
 //              need none, and packed results and the end of the request are left to the program's own calls.
@@ -209,8 +209,8 @@ void end_progress() {}
 
 namespace {
 
-/// Errors of MPI_Wait go to the handler of MPI_COMM_WORLD or MPI_COMM_SELF, for MPI knows no communicator of the request:
-/// so it returns them only if these handlers do not end the program. The communicator's own has been called before.
+/// MPI knows no communicator of the request: what MPI_Wait returns goes to the handler of MPI_COMM_WORLD or MPI_COMM_SELF.
+/// So errors are returned only if these do not end the program. The communicator's own handler has been called before.
 bool errors_may_be_returned() {
   bool ends = false;
   for (MPI_Comm const comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {

@@ -82,10 +82,10 @@ reason reason_for_request(collective what, MPI_Comm comm) {
   if (what == collective::gatherv || what == collective::scatterv) return reason::request_counts;
   auto const& state = colligo::detail::mpi_state::of(comm);
   std::string const& algorithm = state.setting(what);
-  bool const by_messages = algorithm.find("vendor") != algorithm.npos || algorithm.find("@messages") != algorithm.npos ||
-                           state.table_setting().is_set() || state.reduce_tree_setting().is_set() ||
-                           state.broadcast_tree_setting().is_set();
-  if ((state.before() & (colligo::detail::agreement | colligo::detail::adaptation)) != 0 || by_messages)
+  bool const by_messages = algorithm.find("vendor") != algorithm.npos || algorithm.find("@messages") != algorithm.npos,
+             by_files = state.table_setting().is_set() || state.reduce_tree_setting().is_set() ||
+                        state.broadcast_tree_setting().is_set();
+  if ((state.before() & (colligo::detail::agreement | colligo::detail::adaptation)) != 0 || by_messages || by_files)
     return reason::request_messages;
   try {
     auto const* const host = state.shared();
