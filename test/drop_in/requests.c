@@ -67,7 +67,7 @@ static void finish(int way) {
   made = 0;
 }
 
-/* A request, and MPI's own blocking call, which is never in place. If `in_place`, `m` numbers are at `place` of `to`. */
+/* A request, and MPI's own blocking call, which is never in place. In place, `m` numbers are at `place` of `to`. */
 #define BOTH(name, small, is_in_place, place, m, compared, ...)                              \
   do {                                                                                       \
     struct call* const c = &calls[made];                                                     \
@@ -116,7 +116,8 @@ static void start_all(int n, int in_place, int root) {
   BOTH(Scatter, scatter, 0, 0, 0, whole, from, n, MPI_DOUBLE, in_place && is_root ? MPI_IN_PLACE : (void*)to, n,
        MPI_DOUBLE, root, comm);
   BOTH(Alltoall, alltoall, in_place, 0, n * p, whole, from, n, MPI_DOUBLE, to, n, MPI_DOUBLE, comm);
-  BOTH(Alltoallv, alltoallv, 0, 0, 0, whole, from, counts, first, MPI_DOUBLE, to, out_counts, out_first, MPI_DOUBLE, comm);
+  BOTH(Alltoallv, alltoallv, 0, 0, 0, whole, from, counts, first, MPI_DOUBLE, to, out_counts, out_first, MPI_DOUBLE,
+       comm);
   if (in_place) return;
   BOTH(Gatherv, gatherv, 0, 0, 0, whole, from, counts[rank], MPI_DOUBLE, to, counts, first, MPI_DOUBLE, root, comm);
   BOTH(Scatterv, scatterv, 0, 0, 0, whole, from, counts, first, MPI_DOUBLE, to, counts[rank], MPI_DOUBLE, root, comm);
@@ -194,8 +195,8 @@ static void product(void* left, void* both, int* n, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *n; ++i) ((double*)both)[i] *= ((double*)left)[i];
 }
-/* Types, operations and communicators are freed before their requests are complete. Not those of requests that are passed
- * on: Open MPI is ended by a signal. */
+/* Types, operations and communicators are freed before their requests are complete. Not the communicator of a request
+ * that is passed on: Open MPI is ended by a signal. */
 static void freed_before(int n) {
   MPI_Comm other;
   MPI_Datatype type;
