@@ -209,8 +209,8 @@ void end_progress() {}
 
 namespace {
 
-/// MPI knows no communicator of the request: errors of MPI_Wait go to the handler of MPI_COMM_WORLD or MPI_COMM_SELF. So
-/// one is returned only if these do not end the program. The communicator's own handler has been called before.
+/// MPI knows no communicator of the request: errors of MPI_Wait go to the handler of MPI_COMM_WORLD or MPI_COMM_SELF.
+/// So one is returned only if these do not end the program. The communicator's own handler has been called before.
 bool errors_may_be_returned() {
   bool ends = false;
   for (MPI_Comm const comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
