@@ -198,7 +198,7 @@ void end_progress() {}
 #else
 namespace {
 
-int make_request(open_request*, MPI_Request*) { return MPI_ERR_INTERN; }
+int make_request(open_request*, MPI_Request*) { return MPI_ERR_OTHER; }
 void end_request(MPI_Request) {}
 
 }  // namespace
@@ -210,16 +210,16 @@ void end_progress() {}
 namespace {
 
 /// MPI knows no communicator of the request: errors of MPI_Wait go to the handler of MPI_COMM_WORLD or MPI_COMM_SELF.
-/// So one is returned only if these do not end the program. The communicator's own handler has been called before.
-bool errors_may_be_returned() {
-  bool ends = false;
+/// So they are returned only if these return them too. The communicator's own handler has been called before.
+bool errors_are_returned() {
+  bool all = true;
   for (MPI_Comm const comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     MPI_Errhandler handler;
     PMPI_Comm_get_errhandler(comm, &handler);
-    ends |= handler == MPI_ERRORS_ARE_FATAL;
+    all &= handler == MPI_ERRORS_RETURN;
     PMPI_Errhandler_free(&handler);
   }
-  return !ends;
+  return all;
 }
 
 }  // namespace
@@ -245,7 +245,7 @@ void open_request::complete() {
     started.wait();
     made->write();
   });
-  if (code_ != MPI_SUCCESS && !errors_may_be_returned()) code_ = MPI_SUCCESS;
+  if (code_ != MPI_SUCCESS && !errors_are_returned()) code_ = MPI_SUCCESS;
   is_complete_ = true;
   started = {};   // its memory is used again by the next one
   made.reset();   // here, because MPI calls free_request with locks of its own

@@ -245,8 +245,13 @@ static void wrong_call(void) {
   MPI_Barrier(other);
   MPI_Comm_create_errhandler(&handler, &own);
   MPI_Comm_set_errhandler(other, own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Iallreduce(in, out, rank == 0 ? 2 : 1, MPI_INT, MPI_SUM, other, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  int const told = MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  require(told == handled, "Iallreduce", "an error without its handler, or the other way round");
   own_Allreduce(&handled, &of_all, 1, MPI_INT, MPI_SUM, comm);
   require(of_all > 0, "Iallreduce", "no rank was told of another count");
   MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, other);   /* the next call is in step */
