@@ -42,6 +42,7 @@ void in_step(collective what, MPI_Comm comm, F f) {
     throw;
   }
 }
+
 /// Ranks of another MPI_COMM_WORLD may have no such library, or other settings. All ranks of `comm` see some.
 bool is_of_one_world(MPI_Comm comm) {
   MPI_Group all, ours, others;
@@ -146,7 +147,8 @@ int serve(MPI_Request* request, collective what, MPI_Comm comm, F f) {
   if (request) {
     auto const group = accepted(what, comm, true);
     if (!group) return not_served;
-    reason const why = begins_progress() ? reason_for_request(what, comm) : reason::request;
+    reason why = reason_for_request(what, comm);
+    if (why == reason::none && !begins_progress()) why = reason::request;
     if (why != reason::none) return count(what, why), not_served;
     turn const mine;
     int const code = answered(what, comm, [&] {
