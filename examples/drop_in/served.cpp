@@ -126,46 +126,50 @@ std::optional<mpi_communicator> accepted(collective what, MPI_Comm comm, bool is
   return latest[next++ % latest.size()] = mpi_communicator(comm);
 }
 
-/// A call that is served, while it is made.
+/// A call that is served, while it is made. A template, so that blocking calls have no code of requests.
+template <bool IsRequest>
 struct served_call {
   made_for_call& made;
   mpi_communicator const& group;
-  colligo::request* started;   // null: a blocking call
+  colligo::request* started = nullptr;
 
   /// run(calls) makes the call.
   template <class Run>
   void make(Run run) const {
-    if (!started) return run(byte_calls(group));
-    made.own_types();
-    *started = run(colligo::ibyte_calls(group));
+    if constexpr (IsRequest) {
+      made.own_types();
+      *started = run(colligo::ibyte_calls(group));
+    } else run(byte_calls(group));
   }
 };
 
+template <class F>
+[[gnu::noinline]] int serve_request(MPI_Request* request, collective what, MPI_Comm comm, F const& f) {
+  auto const group = accepted(what, comm, true);
+  if (!group) return not_served;
+  reason why = reason_for_request(what, comm);
+  if (why == reason::none && !begins_progress()) why = reason::request;
+  if (why != reason::none) return count(what, why), not_served;
+  turn const mine;
+  int const code = answered(what, comm, [&] {
+    auto open = std::make_unique<open_request>(what, comm);
+    in_step(what, comm, [&] { f(served_call<true>{*open->made, *group, &open->started}); });
+    open_request::give(std::move(open), request);
+  });
+  if (code != not_served) count(what, reason::none);
+  return code;
+}
 /// Makes a call by f(served_call), which may refuse, and whose exceptions become errors of MPI.
 template <class F>
-int serve(MPI_Request* request, collective what, MPI_Comm comm, F f) {
-  if (request) {
-    auto const group = accepted(what, comm, true);
-    if (!group) return not_served;
-    reason why = reason_for_request(what, comm);
-    if (why == reason::none && !begins_progress()) why = reason::request;
-    if (why != reason::none) return count(what, why), not_served;
-    turn const mine;
-    int const code = answered(what, comm, [&] {
-      auto open = std::make_unique<open_request>(what, comm);
-      in_step(what, comm, [&] { f(served_call{*open->made, *group, &open->started}); });
-      open_request::give(std::move(open), request);
-    });
-    if (code != not_served) count(what, reason::none);
-    return code;
-  }
+int serve(MPI_Request* request, collective what, MPI_Comm comm, F const& f) {
+  if (request) return serve_request(request, what, comm, f);
   turn const mine;
   auto const group = accepted(what, comm, false);
   if (!group) return not_served;
   int const code = answered(what, comm, [&] {
     in_step(what, comm, [&] {
       made_for_call made;
-      f(served_call{made, *group, nullptr});
+      f(served_call<false>{made, *group});
       made.write();
     });
   });
@@ -174,8 +178,8 @@ int serve(MPI_Request* request, collective what, MPI_Comm comm, F f) {
 }
 
 /// Calls that combine n elements, of which this rank gets `results`: run(calls, in, out, element).
-template <class Run>
-void combine(served_call const& call, void const* in, void* out, std::ptrdiff_t n, std::ptrdiff_t results,
+template <bool IsRequest, class Run>
+void combine(served_call<IsRequest> const& call, void const* in, void* out, std::ptrdiff_t n, std::ptrdiff_t results,
              MPI_Datatype type, MPI_Op op, Run run) {
   made_for_call& made = call.made;
   bool const is_in_place = in == MPI_IN_PLACE || (in == out && results != 0);
@@ -183,7 +187,7 @@ void combine(served_call const& call, void const* in, void* out, std::ptrdiff_t 
   require(n >= 0);
   auto element = built_in(type, op);
   if (!element) {
-    if (call.started) throw refused{reason::request_operation};   // it would run in a thread that is not the program's
+    if (IsRequest) throw refused{reason::request_operation};   // it would run in a thread that is not the program's
     made.by_mpi = reduction::of(type, op);
     if (!made.by_mpi) throw refused{reason::operation};
     element = made.by_mpi->element();
@@ -212,7 +216,7 @@ void combine(served_call const& call, void const* in, void* out, std::ptrdiff_t 
 
 int served::all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op,
                        MPI_Comm comm) const {
-  return serve(request_, collective::all_reduce, comm, [&](served_call const& call) {
+  return serve(request_, collective::all_reduce, comm, [&](auto const& call) {
     combine(call, in, out, n, n, type, op, [&](auto const& calls, void const* from, void* to, auto const& element) {
       return calls.all_reduce(from, to, n, element);
     });
@@ -220,7 +224,7 @@ int served::all_reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype
 }
 int served::reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, int root,
                    MPI_Comm comm) const {
-  return serve(request_, collective::reduce, comm, [&](served_call const& call) {
+  return serve(request_, collective::reduce, comm, [&](auto const& call) {
     bool const is_root = call.group.rank() == root;
     require(root >= 0 && root < call.group.size() && (is_root || in != MPI_IN_PLACE));
     combine(call, in, out, n, is_root ? n : 0, type, op,
@@ -230,7 +234,7 @@ int served::reduce(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype typ
   });
 }
 int served::scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) const {
-  return serve(request_, collective::scan, comm, [&](served_call const& call) {
+  return serve(request_, collective::scan, comm, [&](auto const& call) {
     combine(call, in, out, n, n, type, op, [&](auto const& calls, void const* from, void* to, auto const& element) {
       return calls.scan(from, to, n, element);
     });
@@ -238,7 +242,7 @@ int served::scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type,
 }
 int served::exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm) const {
-  return serve(request_, collective::exclusive_scan, comm, [&](served_call const& call) {
+  return serve(request_, collective::exclusive_scan, comm, [&](auto const& call) {
     combine(call, in, out, n, call.group.rank() == 0 ? 0 : n, type, op,
             [&](auto const& calls, void const* from, void* to, auto const& element) {
               return calls.exclusive_scan(from, to, n, element);
@@ -247,7 +251,7 @@ int served::exclusive_scan(void const* in, void* out, std::ptrdiff_t n, MPI_Data
 }
 int served::reduce_scatter(void const* in, void* out, list_of_counts counts, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm) const {
-  return serve(request_, collective::reduce_scatter, comm, [&](served_call const& call) {
+  return serve(request_, collective::reduce_scatter, comm, [&](auto const& call) {
     require(static_cast<bool>(counts));
     std::vector<std::ptrdiff_t> shares;
     std::ptrdiff_t n = 0;
@@ -263,7 +267,7 @@ int served::reduce_scatter(void const* in, void* out, list_of_counts counts, MPI
 }
 int served::reduce_scatter_block(void const* in, void* out, std::ptrdiff_t n, MPI_Datatype type, MPI_Op op,
                                  MPI_Comm comm) const {
-  return serve(request_, collective::reduce_scatter_block, comm, [&](served_call const& call) {
+  return serve(request_, collective::reduce_scatter_block, comm, [&](auto const& call) {
     combine(call, in, out, n * call.group.size(), n, type, op,
             [&](auto const& calls, void const* from, void* to, auto const& element) {
               return calls.reduce_scatter_block(from, to, n, element);
@@ -272,12 +276,12 @@ int served::reduce_scatter_block(void const* in, void* out, std::ptrdiff_t n, MP
 }
 
 int served::barrier(MPI_Comm comm) const {
-  return serve(request_, collective::barrier, comm, [&](served_call const& call) {
+  return serve(request_, collective::barrier, comm, [&](auto const& call) {
     call.make([](auto const& calls) { return calls.barrier(); });
   });
 }
 int served::broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root, MPI_Comm comm) const {
-  return serve(request_, collective::broadcast, comm, [&](served_call const& call) {
+  return serve(request_, collective::broadcast, comm, [&](auto const& call) {
     require(root >= 0 && root < call.group.size());
     bool const is_root = call.group.rank() == root;
     moved_vector& all = (is_root ? call.made.in : call.made.out).emplace(both, n, type, is_root);
@@ -286,7 +290,7 @@ int served::broadcast(void* both, std::ptrdiff_t n, MPI_Datatype type, int root,
 }
 
 int served::all_gather(vector in, vector out, MPI_Comm comm) const {
-  return serve(request_, collective::all_gather, comm, [&](served_call const& call) {
+  return serve(request_, collective::all_gather, comm, [&](auto const& call) {
     bool const is_in_place = in.at == MPI_IN_PLACE;
     int const p = call.group.size();
     auto& all = call.made.out.emplace(out.at, out.count * p, out.type, is_in_place);
@@ -298,7 +302,7 @@ int served::all_gather(vector in, vector out, MPI_Comm comm) const {
   });
 }
 int served::all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) const {
-  return serve(request_, collective::all_gatherv, comm, [&](served_call const& call) {
+  return serve(request_, collective::all_gatherv, comm, [&](auto const& call) {
     bool const is_in_place = in.at == MPI_IN_PLACE;
     auto& all = call.made.out_blocks.emplace(out, call.group.size(), is_in_place);
     auto& own = call.made.in;
@@ -309,7 +313,7 @@ int served::all_gatherv(vector in, vector_of_blocks out, MPI_Comm comm) const {
   });
 }
 int served::gather(vector in, vector out, int root, MPI_Comm comm) const {
-  return serve(request_, collective::gather, comm, [&](served_call const& call) {
+  return serve(request_, collective::gather, comm, [&](auto const& call) {
     int const p = call.group.size();
     require(root >= 0 && root < p);
     bool const is_root = call.group.rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
@@ -324,7 +328,7 @@ int served::gather(vector in, vector out, int root, MPI_Comm comm) const {
   });
 }
 int served::gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) const {
-  return serve(request_, collective::gatherv, comm, [&](served_call const& call) {
+  return serve(request_, collective::gatherv, comm, [&](auto const& call) {
     require(root >= 0 && root < call.group.size());
     bool const is_root = call.group.rank() == root, is_in_place = is_root && in.at == MPI_IN_PLACE;
     auto& own = call.made.in;
@@ -337,7 +341,7 @@ int served::gatherv(vector in, vector_of_blocks out, int root, MPI_Comm comm) co
   });
 }
 int served::scatter(vector in, vector out, int root, MPI_Comm comm) const {
-  return serve(request_, collective::scatter, comm, [&](served_call const& call) {
+  return serve(request_, collective::scatter, comm, [&](auto const& call) {
     int const p = call.group.size();
     require(root >= 0 && root < p);
     bool const is_root = call.group.rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
@@ -352,7 +356,7 @@ int served::scatter(vector in, vector out, int root, MPI_Comm comm) const {
   });
 }
 int served::scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) const {
-  return serve(request_, collective::scatterv, comm, [&](served_call const& call) {
+  return serve(request_, collective::scatterv, comm, [&](auto const& call) {
     require(root >= 0 && root < call.group.size());
     bool const is_root = call.group.rank() == root, is_in_place = is_root && out.at == MPI_IN_PLACE;
     auto& own = call.made.out;
@@ -365,7 +369,7 @@ int served::scatterv(vector_of_blocks in, vector out, int root, MPI_Comm comm) c
   });
 }
 int served::all_to_all(vector in, vector out, MPI_Comm comm) const {
-  return serve(request_, collective::all_to_all, comm, [&](served_call const& call) {
+  return serve(request_, collective::all_to_all, comm, [&](auto const& call) {
     bool const is_in_place = in.at == MPI_IN_PLACE;
     int const p = call.group.size();
     auto& got = call.made.out.emplace(out.at, out.count * p, out.type, is_in_place);
@@ -378,7 +382,7 @@ int served::all_to_all(vector in, vector out, MPI_Comm comm) const {
   });
 }
 int served::all_to_all_v(vector_of_blocks in, vector_of_blocks out, MPI_Comm comm) const {
-  return serve(request_, collective::all_to_all_v, comm, [&](served_call const& call) {
+  return serve(request_, collective::all_to_all_v, comm, [&](auto const& call) {
     bool const is_in_place = in.at == MPI_IN_PLACE;
     auto& got = call.made.out_blocks.emplace(out, call.group.size(), is_in_place);
     auto& sent = call.made.in_blocks;
