@@ -9,6 +9,8 @@
 #include <colligo/core/strings.hpp>
 #include <colligo/table.hpp>
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -136,16 +138,23 @@ std::uint64_t hash_of_settings() {
   return hash;
 }
 
+/// Whether the program's MPI has the binary interface of MPI 5: the standard says how its library's file is named.
+bool has_standard_interface() {
+  Dl_info found{};
+  if (dladdr(reinterpret_cast<void*>(&PMPI_Get_library_version), &found) == 0) return false;
+  std::string_view const path = found.dli_fname;
+  return path.substr(path.rfind('/') + 1).find("mpi_abi") != path.npos;
+}
 bool fits() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   PMPI_Get_library_version(text.data(), &length);
 #if defined(OPEN_MPI)
-  return std::strstr(text.data(), "Open MPI") != nullptr;
+  return !has_standard_interface() && std::strstr(text.data(), "Open MPI") != nullptr;
 #elif defined(MPICH_VERSION)
-  return std::strstr(text.data(), "MPICH") != nullptr;
+  return !has_standard_interface() && std::strstr(text.data(), "MPICH") != nullptr;
 #else
-  return true;
+  return has_standard_interface();
 #endif
 }
 

@@ -12,7 +12,8 @@ static char in_all[2 * half], out_all[2 * half], wanted_all[2 * half], in_before
     between[half];
 /* Elements lie on both sides: some types have negative extents. */
 static char *const in = in_all + half, *const out = out_all + half, *const wanted = wanted_all + half;
-static int rank, p, failed, checked, only = -1;   /* only: the length of an argument */
+static int rank, p, failed, checked;
+static int only = -1, derived = most;   /* the arguments: one length, so many derived types */
 static MPI_Comm comm;
 
 static unsigned noise(unsigned x) { return (x ^ 61u ^ (x >> 7)) * 2654435769u >> 5; }
@@ -265,10 +266,15 @@ static void check_other_types(MPI_Datatype type, int n) {
 #undef CALL
 }
 
-/* Every request beside the blocking call. */
+/* Every request beside the blocking call, and the call with counts of 64 bits. */
 static void check_requests(int n) {
   int counts[64], first[64];
   for (int i = 0; i < p; ++i) counts[i] = n, first[i] = i * n;
+#if MPI_VERSION >= 4
+  MPI_Count wide_counts[64];
+  MPI_Aint wide_first[64];
+  for (int i = 0; i < p; ++i) wide_counts[i] = n, wide_first[i] = i * n;
+#endif
   MPI_Request made;
 #define CHECK(form, name, start, ...)                               \
   fill(MPI_DOUBLE, 0);                                              \
@@ -282,7 +288,13 @@ static void check_requests(int n) {
   CHECK("a request, ", name, MPI_I##small(__VA_ARGS__, &made), __VA_ARGS__);                                   \
   CHECK("a persistent request, ", name,                                                                        \
         MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &made); MPI_Start(&made), __VA_ARGS__);                  \
-  MPI_Request_free(&made)
+  MPI_Request_free(&made);                                                                                     \
+  CHECK("wide counts, ", name, WIDE(MPI_##name##_c(__VA_ARGS__)), __VA_ARGS__)
+#define WIDE(call)                                                                                             \
+  MPI_Count* const counts = wide_counts;                                                                       \
+  MPI_Aint* const first = wide_first;                                                                          \
+  (void)counts, (void)first, (void)call;                                                                       \
+  made = MPI_REQUEST_NULL
 #endif
   BOTH_REQUESTS(Allreduce, allreduce, in, to, n, MPI_DOUBLE, MPI_SUM, comm);
   BOTH_REQUESTS(Reduce, reduce, in, to, n, MPI_DOUBLE, MPI_SUM, 0, comm);
@@ -319,7 +331,7 @@ static void check_communicator(MPI_Op op, MPI_Op commuting) {
     check_movements(MPI_CHAR, "char", n);
     check_movements(MPI_DOUBLE, "double", n);
     check_movements(MPI_SHORT_INT, "short and int", n);
-    for (int t = 0; t < known; ++t) {
+    for (int t = 0; t < known && t < derived; ++t) {
       MPI_Aint lower, extent;
       MPI_Type_get_extent(types[t], &lower, &extent);
       if (extent < 0) {   /* MPI's own calls, also those on one rank, are ended by a signal */
@@ -377,6 +389,7 @@ int main(int argc, char** argv) {
   MPI_Initialized(&before);
   MPI_Init(&argc, &argv);
   if (argc > 1) only = atoi(argv[1]);
+  if (argc > 2) derived = atoi(argv[2]);
   MPI_Op op, commuting;
   MPI_Op_create(&product, 0, &op);
   MPI_Op_create(&sum, 1, &commuting);

@@ -21,6 +21,7 @@ check libmpi.so.12 libcolligo_mpi_mpich.so
 check libmpi.so.20 libcolligo_mpi_openmpi.so
 check libmpi.so.40 libcolligo_mpi_openmpi.so
 check libmpi_abi.so.0 libcolligo_mpi_abi.so
+check libmpi_abi.so.1 libcolligo_mpi_abi.so
 check libmpi.so.1 none
 PMI_SIZE=2
 export PMI_SIZE

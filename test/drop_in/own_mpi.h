@@ -14,6 +14,8 @@ COLLECTIVES(DECLARED)
 static void* own_function(char const* name) {
 #if defined(OPEN_MPI)
   void* const mpi = dlopen("libmpi.so.40", RTLD_LAZY);
+#elif defined(MPI_ABI_VERSION)
+  void* const mpi = dlopen("libmpi_abi.so.1", RTLD_LAZY);
 #else
   void* const mpi = dlopen("libmpich.so.12", RTLD_LAZY);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSL-1.0
-   What the library uses of MPI, declared in the form of the application binary interface of MPI 5: handles point to
-   incomplete types, and constants have the values of the standard, which differ from those of other libraries. There is
-   nothing to link. */
+   What the library and its tests use of MPI, in the form of the application binary interface of MPI 5: handles point to
+   incomplete types, and constants have the values of the standard, which differ from those of other libraries.
+   libmpi_abi.py reads it, and makes libmpi_abi over another MPI library. */
 #ifndef COLLIGO_TEST_MPI_ABI
 #define COLLIGO_TEST_MPI_ABI
 #include <stdint.h>
@@ -27,19 +27,27 @@ typedef struct MPI_ABI_Op *MPI_Op;
 typedef struct MPI_ABI_Request *MPI_Request;
 typedef struct {
   int MPI_SOURCE, MPI_TAG, MPI_ERROR;
-  int mpi_abi_private[5];
+  int MPI_internal[5];
 } MPI_Status;
 typedef int(MPI_Comm_copy_attr_function)(MPI_Comm, int, void *, void *, void *, int *);
 typedef int(MPI_Comm_delete_attr_function)(MPI_Comm, int, void *, void *);
 typedef int(MPI_Type_copy_attr_function)(MPI_Datatype, int, void *, void *, void *, int *);
 typedef int(MPI_Type_delete_attr_function)(MPI_Datatype, int, void *, void *);
+typedef void(MPI_Comm_errhandler_function)(MPI_Comm *, int *, ...);
 typedef void(MPI_User_function)(void *, void *, int *, MPI_Datatype *);
 
-enum { MPI_SUCCESS = 0, MPI_ERR_ARG = 13, MPI_ERR_TRUNCATE = 15, MPI_ERR_OTHER = 16, MPI_ERR_NO_MEM = 39 };
-enum { MPI_ANY_SOURCE = -1, MPI_PROC_NULL = -3, MPI_ANY_TAG = -2, MPI_UNDEFINED = -32766 };
+enum { MPI_SUCCESS = 0, MPI_ERR_BUFFER = 1, MPI_ERR_COUNT = 2, MPI_ERR_TYPE = 3, MPI_ERR_TAG = 4, MPI_ERR_COMM = 5 };
+enum { MPI_ERR_RANK = 6, MPI_ERR_REQUEST = 7, MPI_ERR_ROOT = 8, MPI_ERR_GROUP = 9, MPI_ERR_OP = 10 };
+enum { MPI_ERR_TOPOLOGY = 11, MPI_ERR_DIMS = 12, MPI_ERR_ARG = 13, MPI_ERR_UNKNOWN = 14, MPI_ERR_TRUNCATE = 15 };
+enum { MPI_ERR_OTHER = 16, MPI_ERR_INTERN = 17, MPI_ERR_PENDING = 18, MPI_ERR_IN_STATUS = 19, MPI_ERR_KEYVAL = 36 };
+enum { MPI_ERR_NO_MEM = 39, MPI_ERR_SPAWN = 53, MPI_ERR_UNSUPPORTED_OPERATION = 55, MPI_ERR_LASTCODE = 0x3fff };
+enum { MPI_ANY_SOURCE = -1, MPI_PROC_NULL = -3, MPI_ROOT = -4, MPI_ANY_TAG = -2, MPI_UNDEFINED = -32766 };
 enum { MPI_THREAD_SINGLE = 0, MPI_THREAD_FUNNELED = 1024, MPI_THREAD_SERIALIZED = 2048, MPI_THREAD_MULTIPLE = 4096 };
 enum { MPI_MAX_PROCESSOR_NAME = 256, MPI_MAX_ERROR_STRING = 512, MPI_MAX_OBJECT_NAME = 128 };
-enum { MPI_MAX_LIBRARY_VERSION_STRING = 8192, MPI_COMBINER_NAMED = 101 };
+enum { MPI_MAX_LIBRARY_VERSION_STRING = 8192 };
+enum { MPI_COMBINER_NAMED = 101, MPI_COMBINER_DUP = 102, MPI_COMBINER_CONTIGUOUS = 103, MPI_COMBINER_VECTOR = 104 };
+enum { MPI_COMBINER_HINDEXED = 107, MPI_COMBINER_HINDEXED_BLOCK = 109, MPI_COMBINER_STRUCT = 110 };
+enum { MPI_COMBINER_RESIZED = 116 };
 enum { MPI_KEYVAL_INVALID = 0, MPI_TAG_UB = 501, MPI_COMM_TYPE_SHARED = 221 };
 enum { MPI_CART = 211, MPI_GRAPH = 212, MPI_DIST_GRAPH = 213 };
 
@@ -47,6 +55,7 @@ enum { MPI_CART = 211, MPI_GRAPH = 212, MPI_DIST_GRAPH = 213 };
 #define MPI_IN_PLACE ((void *)1)
 #define MPI_STATUS_IGNORE ((MPI_Status *)0)
 #define MPI_STATUSES_IGNORE ((MPI_Status *)0)
+#define MPI_ERRCODES_IGNORE ((int *)0)
 
 #define MPI_OP_NULL ((MPI_Op)0x20)
 #define MPI_SUM ((MPI_Op)0x21)
@@ -70,6 +79,8 @@ enum { MPI_CART = 211, MPI_GRAPH = 212, MPI_DIST_GRAPH = 213 };
 #define MPI_GROUP_NULL ((MPI_Group)0x108)
 #define MPI_GROUP_EMPTY ((MPI_Group)0x109)
 #define MPI_INFO_NULL ((MPI_Info)0x130)
+#define MPI_ERRHANDLER_NULL ((MPI_Errhandler)0x140)
+#define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x141)
 #define MPI_ERRORS_RETURN ((MPI_Errhandler)0x142)
 #define MPI_MESSAGE_NULL ((MPI_Message)0x128)
 #define MPI_REQUEST_NULL ((MPI_Request)0x180)
@@ -103,6 +114,7 @@ enum { MPI_CART = 211, MPI_GRAPH = 212, MPI_DIST_GRAPH = 213 };
 #define MPI_2INT ((MPI_Datatype)0x22b)
 #define MPI_SHORT_INT ((MPI_Datatype)0x22c)
 #define MPI_LONG_DOUBLE_INT ((MPI_Datatype)0x22d)
+#define MPI_2INTEGER ((MPI_Datatype)0x232)
 #define MPI_C_BOOL ((MPI_Datatype)0x238)
 #define MPI_CXX_BOOL ((MPI_Datatype)0x239)
 #define MPI_INT8_T ((MPI_Datatype)0x240)
@@ -131,12 +143,28 @@ enum { MPI_CART = 211, MPI_GRAPH = 212, MPI_DIST_GRAPH = 213 };
 #define MPI_TYPE_DUP_FN ((MPI_Type_copy_attr_function *)0x1)
 #define MPI_TYPE_NULL_DELETE_FN ((MPI_Type_delete_attr_function *)0x0)
 
+#define COUNT int
+#define PLACE int
 #define NAME(name) MPI_##name
 #include "functions.h"
+#include "collectives.h"
 #undef NAME
 #define NAME(name) PMPI_##name
 #include "functions.h"
+#include "collectives.h"
 #undef NAME
+#undef COUNT
+#undef PLACE
+#define COUNT MPI_Count
+#define PLACE MPI_Aint
+#define NAME(name) MPI_##name##_c
+#include "collectives.h"
+#undef NAME
+#define NAME(name) PMPI_##name##_c
+#include "collectives.h"
+#undef NAME
+#undef COUNT
+#undef PLACE
 
 #ifdef __cplusplus
 }
