@@ -166,7 +166,7 @@ add_test(NAME benchmark_compile_refuses COMMAND ${compile} --units turbo)
 set_tests_properties(benchmark_compile_refuses PROPERTIES WILL_FAIL TRUE)
 add_test(NAME benchmark_compile_explains COMMAND ${compile} --units turbo)
 set_tests_properties(benchmark_compile_explains PROPERTIES
-  PASS_REGULAR_EXPRESSION "\"turbo\" is not known; known are: boost, boost_1")
+  PASS_REGULAR_EXPRESSION "\"turbo\" is not known. known are: boost, boost_1")
 set_tests_properties(benchmark_compile benchmark_compile_refuses benchmark_compile_explains PROPERTIES
   LABELS benchmark)
 
