@@ -220,6 +220,29 @@ TEST_CASE("a request goes on though its peer has refused more calls meanwhile th
   }));
 }
 
+TEST_CASE("calls are right after a request was abandoned later than a call behind it") {
+  CHECK_NOTHROW(run_threads(3, [&](thread_communicator& comm) {
+    over_shared_memory<direct> const in_memory;
+    int const me = comm.rank();
+    std::vector<int> const in(1, 1);
+    std::vector<int> out(1), two(2);
+    auto const fails = [](auto const& call) {
+      try {
+        call();
+      } catch (argument_error const&) {
+      } catch (failed_elsewhere const&) {
+      }
+    };
+    barrier(comm, in_memory);
+    std::vector<request> first;   // that rank 0 refuses; rank 1 has refused the second call when it hears of that
+    fails([&] { first.push_back(iall_reduce(comm, in, me == 0 ? two : out, std::plus<>{}, in_memory)); });
+    fails([&] { all_reduce(comm, in, me == 1 ? two : out, std::plus<>{}, in_memory); });
+    fails([&] { wait_all(first); });
+    if (me == 2) std::this_thread::sleep_for(30ms);   // rank 1 meets what it has sent in the second call
+    if (all_reduce(comm, 1, std::plus<>{}, in_memory) != 3) throw std::runtime_error("a wrong sum");
+  }));
+}
+
 TEST_CASE("numbers of abandoned calls are known in whatever order they come") {
   detail::group_of_threads<void>::numbers_of_calls all;
   std::vector<bool> added(300);

@@ -180,7 +180,8 @@ class shared_host {
   /// The records of this host's ranks, by place.
   rank_record& my_record() { return *records_[me_]; }
   [[gnu::cold]] void abandon_call(std::uint32_t number, std::string_view why) noexcept {
-    latest_abandoned_ = number;
+    // Requests may be abandoned in another order than that of their starts.
+    if (latest_abandoned_ == 0 || static_cast<std::int32_t>(number - latest_abandoned_) > 0) latest_abandoned_ = number;
     // A rank that abandons a call because another rank has abandoned it passes that rank's reason on.
     if (auto const at = why.find(abandoned_by); at != why.npos)
       return my_record().abandoned.add(number, why.substr(at + abandoned_by.size()));
