@@ -572,6 +572,15 @@ TEST_CASE("levels with hosts among them: within a host by its sizes, beyond it r
   CHECK(far(hierarchy_of(128, {4, 16, 2})) == "cssh");
   CHECK(hierarchy::of_hosts(ints{5, 3, 1}).level_within(distance::network) == -1);
   CHECK(hierarchy::of_hosts(ints{5, 5, 5}).level_within(distance::network) == 0);
+  // Sizes that do not fit the hosts are left out; the hosts stay.
+  for (ints const& at : {ints{0, 0, 0, 1, 1, 1}, ints{0, 1, 2, 0, 1, 2}})
+    for (ints const& sizes : {ints{2, 3}, ints{2, 6}, ints{4, 2}, ints{}}) {
+      hierarchy const groups = hierarchy::of_sizes(6, sizes, at);
+      CHECK(groups.text() == hierarchy::of_hosts(at).text());
+      CHECK(groups.level_within(distance::network) == 0);
+    }
+  CHECK(hierarchy::of_sizes(12, std::array{2, 3, 2}, ints{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2}).text() == "2 x 2 x 3");
+  CHECK_THROWS_AS(hierarchy::of_sizes(8, std::array{2}, ints{0, 0, 1}), argument_error);
   // Each block crosses from site to site once.
   auto const into_site = [&](auto const& tag, collective what) {
     std::size_t sum = 0;

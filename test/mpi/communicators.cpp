@@ -15,6 +15,7 @@
 #include <colligo/transport/memory/arena.hpp>
 #include <colligo/transport/messages/mpi_state.hpp>
 #include <colligo/bootstrap/mpi_shared.hpp>
+#include <colligo/rules/kept_topology.hpp>
 #include <colligo/transport/memory/shared_host.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -250,6 +251,22 @@ BOOST_AUTO_TEST_CASE(many_ranks_know_of_each_other_what_few_do) {
   BOOST_TEST((few.shared() != nullptr) == (many.shared() != nullptr));
   MPI_Comm_free(&by_few);
   MPI_Comm_free(&by_many);
+}
+
+BOOST_AUTO_TEST_CASE(many_ranks_keep_their_hosts_whatever_levels_say) {
+  for (char const* const levels : {"off", "2x3", "2x32", "3x2x32"}) {
+    setenv("COLLIGO_LEVELS", levels, 1);
+    MPI_Comm comm = duplicate_of_world();
+    auto& state = detail::mpi_state::of(comm);
+    unsetenv("COLLIGO_LEVELS");
+    auto const* const hosts = detail::kept_hierarchies<>::hosts_of(state);
+    auto const hosts_in = [p = size_of_world()](hierarchy const& groups) {
+      return groups.parts(groups.level_within(distance::network), {0, p});
+    };
+    if (hosts) BOOST_TEST(hosts_in(detail::kept_hierarchies<>::levels_of(state)) == hosts_in(*hosts));
+    BOOST_TEST(adds_up(comm));
+    MPI_Comm_free(&comm);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_first_use_of_many_ranks_has_short_messages) {

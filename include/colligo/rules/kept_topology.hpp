@@ -28,9 +28,9 @@ struct kept_hierarchies final : kept_with_state {
     owner<Hierarchy>& kept = of(state).levels;
     if (!kept)
       kept = owner<Hierarchy>(new Hierarchy(
-          !state.levels_asked().empty() ? Hierarchy::of_sizes(state.size(), state.levels_asked(), state.hosts.list())
-          : state.levels_off()          ? Hierarchy(state.size())
-                                        : Hierarchy::of_domains(state.size(), state.domains, state.hosts)));
+          !state.levels_asked().empty() || state.levels_off()
+              ? Hierarchy::of_sizes(state.size(), state.levels_asked(), state.hosts.list())
+              : Hierarchy::of_domains(state.size(), state.domains, state.hosts)));
     return *kept;
   }
 };

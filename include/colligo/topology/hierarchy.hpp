@@ -62,7 +62,8 @@ class hierarchy {
   static hierarchy of_lists(int p, detail::row_of_lists const& levels, detail::small_vector<distance> far);
   /// Groups of sizes[0] consecutive ranks, then groups of sizes[1] of these groups, and so on; the last groups may be
   /// smaller. `hosts`: the host of each rank, one more level, below the groups with ranks of several hosts; empty: all
-  /// ranks are on one host. Throws argument_error for sizes below 1.
+  /// ranks are on one host. A size whose groups neither lie within hosts nor hold whole ones is left out. Throws
+  /// argument_error for sizes below 1, and for hosts that are not p.
   static hierarchy of_sizes(int p, std::span<int const> sizes, std::span<int const> hosts = {});
   static hierarchy of_hosts(std::span<int const> hosts);
   /// Of the ranks' reports on their cores, without levels that some rank does not know: for each level the number of

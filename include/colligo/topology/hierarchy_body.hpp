@@ -287,6 +287,9 @@ COLLIGO_BODY std::pair<int, int> hierarchy::fewest_and_most(int level, int below
 
 [[gnu::cold]] COLLIGO_BODY hierarchy hierarchy::of_sizes(int p, std::span<int const> sizes,
                                                          std::span<int const> hosts) {
+  if (!hosts.empty() && hosts.size() != static_cast<std::size_t>(p))
+    throw argument_error(detail::concat({"colligo: hierarchy::of_sizes: hosts of ", hosts.size(), " ranks were given, ",
+                                         "there are ", p}));
   detail::row_of_lists levels;
   detail::small_vector<distance> far;
   long long together = 1;
@@ -294,13 +297,19 @@ COLLIGO_BODY std::pair<int, int> hierarchy::fewest_and_most(int level, int below
   auto const add_hosts = [&] {
     if (!hosts.empty()) levels.add(hosts), far.push_back(distance::host);
   };
+  std::vector<int> const lowest = detail::by_lowest(hosts);
   for (int const n : sizes) {
     if (n < 1)
       throw argument_error(detail::concat({"colligo: hierarchy::of_sizes: a size is ", n, ", at least 1 is needed"}));
     together = std::min<long long>(together * n, p);
     auto const first = [&](int r) { return r - static_cast<int>(r % together); };
-    for (int r = 0; !joins_hosts && !hosts.empty() && r < p; ++r)
-      if ((joins_hosts = hosts[index(r)] != hosts[index(first(r))])) add_hosts();
+    bool within = true, whole = true;   // groups lie within hosts; hosts lie within groups
+    for (int r = 0; r < static_cast<int>(lowest.size()); ++r) {
+      within = within && lowest[index(r)] == lowest[index(first(r))];
+      whole = whole && first(r) == first(lowest[index(r)]);
+    }
+    if (!within && !whole) continue;
+    if (!within && !std::exchange(joins_hosts, true)) add_hosts();
     far.push_back(joins_hosts ? distance::network : static_cast<distance>(std::min<std::size_t>(levels.size(), 2)));
     for (int r = 0; r < p; ++r) levels.push_back(first(r));
     levels.end_list();
