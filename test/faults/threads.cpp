@@ -243,6 +243,30 @@ TEST_CASE("calls are right after a request was abandoned later than a call behin
   }));
 }
 
+TEST_CASE("calls are right after a request of no elements has waited too long for its turn") {
+  std::atomic<bool> has_stalled = false;
+  setenv("COLLIGO_PATIENCE", "50ms,throw", 1);
+  captured_stderr const captured;
+  CHECK_NOTHROW(run_threads(2, [&](thread_communicator& comm) {
+    over_shared_memory<direct> const in_memory;
+    std::vector<int> const in(1, 1), none;
+    std::vector<int> out(1), nothing;
+    barrier(comm, in_memory);
+    while (comm.rank() == 1 && !has_stalled) std::this_thread::yield();
+    request first = iall_reduce(comm, in, out, std::plus<>{}, in_memory);
+    request second = iall_reduce(comm, none, nothing, std::plus<>{}, in_memory);
+    try {
+      if (comm.rank() == 0) second.wait();
+    } catch (stalled const&) {
+      has_stalled = true;
+    }
+    first.wait();
+    if (all_reduce(comm, 1, std::plus<>{}, in_memory) != 2) throw std::runtime_error("a wrong sum");
+  }));
+  unsetenv("COLLIGO_PATIENCE");
+  CHECK(has_stalled);
+}
+
 TEST_CASE("numbers of abandoned calls are known in whatever order they come") {
   detail::group_of_threads<void>::numbers_of_calls all;
   std::vector<bool> added(300);

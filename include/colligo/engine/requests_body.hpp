@@ -215,8 +215,9 @@ COLLIGO_BODY bool running::advance_played(bool waits) {
 
 // True when it is complete.
 COLLIGO_BODY bool running::advance(bool waits) {
+  bool const is_out_of_patience = stalled_ != nullptr;
   try {
-    if (stalled_) std::rethrow_exception(std::exchange(stalled_, nullptr));
+    if (is_out_of_patience) std::rethrow_exception(std::exchange(stalled_, nullptr));
     if (plays_ && !advance_played(waits)) return false;
     while (!plays_) {
       if (begun_) {
@@ -244,7 +245,7 @@ COLLIGO_BODY bool running::advance(bool waits) {
     }
     finish();
   } catch (...) {
-    if (begun_ || current_ != plan_.steps.size())
+    if (begun_ || current_ != plan_.steps.size() || is_out_of_patience)   // it may have no steps
       state_.abandon_call_now(number_);   // first, because other ranks abandon the call when they see that
     if (begun_) steps_->abandon();
     begun_ = reusable_ = false;
@@ -314,8 +315,7 @@ COLLIGO_BODY void running::yield_core(unsigned& polls) {
 [[gnu::cold]] COLLIGO_BODY void running::note_wait() {
   auto const turn = all_.lock();
   if (!in_progress()) return;
-  bool const has_step = current_ < plan_.steps.size();
-  auto const now = has_step ? plan_.operands_of(plan_.steps[current_]) : std::span<operand const>();
+  auto now = current_ < plan_.steps.size() ? plan_.operands_of(plan_.steps[current_]) : std::span<operand const>();
   try {
     bool const in_memory = steps_->shares_memory_with(state_.rank());
     state_.on_wait->waits_for(call_, *by_.policy, number_, in_memory, current_, now);
@@ -356,7 +356,6 @@ COLLIGO_BODY handle::handle(owned_running made) : running_(std::move(made)) {}
 COLLIGO_BODY handle::handle(handle&&) noexcept = default;
 COLLIGO_BODY handle& handle::operator=(handle&&) noexcept = default;
 COLLIGO_BODY handle::~handle() = default;
-
 COLLIGO_BODY bool handle::test() { return !running_ || running_->test(); }
 COLLIGO_BODY void handle::wait() {
   if (!running_) throw error("colligo: wait() of an empty request: it has been moved from, or was never made");
@@ -372,7 +371,6 @@ COLLIGO_BODY bool handle::complete() { return !running_ || running_->complete();
 namespace colligo::inline COLLIGO_MODE {
 
 COLLIGO_BODY request::request(detail::owned_running made) : handle(std::move(made)) { running_->start(); }
-
 COLLIGO_BODY persistent::persistent(detail::owned_running made) : handle(std::move(made)) {}
 COLLIGO_BODY void persistent::start() {
   if (!running_) throw error("colligo: start() of a persistent collective that is empty");

@@ -180,7 +180,6 @@ class shared_host {
   /// The records of this host's ranks, by place.
   rank_record& my_record() { return *records_[me_]; }
   [[gnu::cold]] void abandon_call(std::uint32_t number, std::string_view why) noexcept {
-    // Requests may be abandoned in another order than that of their starts.
     if (latest_abandoned_ == 0 || static_cast<std::int32_t>(number - latest_abandoned_) > 0) latest_abandoned_ = number;
     // A rank that abandons a call because another rank has abandoned it passes that rank's reason on.
     if (auto const at = why.find(abandoned_by); at != why.npos)
@@ -191,7 +190,7 @@ class shared_host {
       my_record().abandoned.add(number, why);
     }
   }
-  /// The latest call that this rank abandoned; 0: none.
+  /// The latest of the calls that this rank abandoned, in whatever order; 0: none.
   std::uint32_t latest_abandoned() const { return latest_abandoned_; }
   view<rank_record* const> records() const { return records_; }
   rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
