@@ -191,7 +191,7 @@ COLLIGO_BODY void communicator_state::execute_vendor(call const& call, choice co
 // Only elements that the algorithm touches outside of `out` need memory beside the user's.
 COLLIGO_BODY void communicator_state::execute_otherwise(policy_run const& run) {
   // The requests make progress while this call waits.
-  if (requests().busy()) return requests().run_among(*this, run);
+  if (requests().busy()) return requests().run_among.load(std::memory_order_relaxed)(*this, run);
   in_call const inside(*this);
   std::exception_ptr failed;
   try {

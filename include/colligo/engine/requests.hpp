@@ -141,7 +141,7 @@ class requests_of_rank {
   void make_room(int one_more_or_less);
   // The first request sets these two pointers, so that units without requests compile neither function.
   /// Runs a blocking call while requests are in progress, which continue meanwhile.
-  void (*run_among)(communicator_state& state, policy_run const& run) = nullptr;
+  std::atomic<void (*)(communicator_state& state, policy_run const& run)> run_among = nullptr;
   std::atomic<bool (*)(requests_of_rank& requests)> advance_all = nullptr;
 
  private:

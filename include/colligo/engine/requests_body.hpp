@@ -342,6 +342,7 @@ COLLIGO_BODY void running::run_among(communicator_state& state, policy_run const
     throw;
   }
   try {
+    auto const turn = state.requests().lock();
     now.emplace(state, run.call, run.by, nullptr, false);
   } catch (...) {
     state.abandon_call_now(run.number);

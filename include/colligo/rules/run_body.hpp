@@ -214,6 +214,7 @@ COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice 
     call const sums = announcing_refusal(state, asked, [&] { return sum_exactly->own(state, asked, owned); });
     return prepare_call(state, sums, by, std::move(owned), persistent);   // sums.before is 0
   }
+  auto const turn = state.requests().lock();   // another thread may advance requests over this state
   try {
     if (!persistent)
       if (auto again = running::kept(state, asked, by, owned)) return again;
