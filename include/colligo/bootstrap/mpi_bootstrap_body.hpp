@@ -81,7 +81,7 @@ class first_use_patience {
   }
 
  private:
-  static constexpr unsigned before_asking = 1024;
+  static constexpr unsigned before_asking = 16;   // a look takes milliseconds where ranks share cores
   MPI_Comm comm_;
   first_use_arrivals const& arrivals_;
   unsigned looks_ = 0;
