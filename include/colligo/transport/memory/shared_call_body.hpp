@@ -32,9 +32,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
   std::uint32_t const number = call_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
   // Skips data of a call that this rank abandoned or never made, or that the sender abandoned before it went on. Data
-  // of a call that this rank has completed shows that another rank made a different call. The call of a request may be
-  // older than an abandoned one.
-  if (number != call_.number && static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0) return false;
+  // of a call that this rank has completed shows that another rank made a different one. A request's may be the older.
+  if (number != call_.number && static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0 &&
+      (tag_.ahead(tag) < 0 || host_.my_record().abandoned.has(number))) return false;
   rank_record const& theirs = host_.record_of(from);
   bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
   if (number != call_.number && went_on && theirs.abandoned.has(number)) return false;
