@@ -16,7 +16,7 @@ set(most_examples/guide/hosts-and-trees.md 125)
 set(most_examples/guide/threads-and-processes.md 81)
 set(most_examples/guide/errors.md 110)
 set(most_examples/guide/environment.md 98)
-set(most_include/colligo/README.md 117)
+set(most_include/colligo/README.md 119)
 set(wrong "")
 set(count 0)
 file(GLOB pages RELATIVE ${ROOT} ${ROOT}/*.md ${ROOT}/.github/*.md ${ROOT}/examples/*.md ${ROOT}/examples/*/*.md ${ROOT}/include/colligo/*.md ${ROOT}/include/colligo/*/*.md
