@@ -4,14 +4,16 @@
 // (start-ups, bandwidth and combining added up), and what `automatic` takes beyond one host over the best. No MPI.
 //
 //   bounds [--wide] [--ranks MOST] [--csv] [--without ALGORITHM[,ALGORITHM...]] [COLLECTIVE...]
-//   bounds --sample POINTS [--seed SEED] [--ranks MOST] [COLLECTIVE...]
+//   bounds --sample POINTS [--seed SEED] [--ranks MOST] [COLLECTIVE...|sparse_all_to_all]
 //
 // --wide: p = 8 .. 4096, 8 B .. 1 MiB a rank, blocks in the six distributions of test/distributions.hpp. Schedules of
 // two million operands (even blocks: a quarter million) are not recorded. Rings are then priced round by round, others
 // by their card's formula where there is one for such blocks, pipelines of lists as the rules do; the
 // rest, if not taken, by the least that what one rank sends, receives and combines can take: then the best may be less
 // than any algorithm takes. What is taken and has no price is counted, and not compared.
-// --sample: so many points with any p from 8 on and any length between, drawn from the wide grid's questions.
+// --sample: so many points with any p from 8 on and any length between, drawn from the wide grid's questions; of
+// sparse_all_to_all with any p from 2 on, hosts of 1, 8 or 64 ranks, 0 to p - 1 messages of 8 B to 64 KiB, which fails
+// where `automatic` is dearer than the best way by more than 1.05 in the mean or 1.25 at a point.
 // `direct` counts on up to 64 ranks: more should not all send to one at a time, which no price says, and `automatic`
 // does not take it.
 // --without: the best of the rest, as if there were neither those nor knobs that `automatic` sets.
@@ -39,6 +41,7 @@
 
 #include "../../test/distributions.hpp"
 #include "counting_step.hpp"
+#include "sparse_bounds.hpp"
 
 namespace {
 
@@ -357,6 +360,40 @@ outcome compare(question const& asked, bool commutes, distribution const& cut) {
   return of_all;
 }
 
+bool sparse_is_close(question const& asked) {
+  std::mt19937 random(asked.seed);
+  auto const between = [&](double least, double most) {   // logarithms are even
+    return static_cast<int>(least * std::pow(most / least, static_cast<double>(random()) / 4294967296.0));
+  };
+  constexpr std::array hosts{1, 8, 64};
+  auto const cheapest = [](auto const& prices) {
+    return static_cast<std::size_t>(std::ranges::min_element(prices) - prices.begin());
+  };
+  std::map<std::string, ratios> to_best;
+  std::cout << "machine,p,ranks_of_host,messages,bytes,recorded,automatic,seconds,best,seconds_of_best\n";
+  for (int i = 0; i < asked.sample; ++i) {
+    int const p = between(2, asked.most_ranks + 1), of_host = hosts[random() % hosts.size()];
+    int const messages = random() % 10 == 0 ? 0 : between(1, p), bytes = between(8, 65537);
+    bench::sparse_case const one(p, of_host, messages, static_cast<std::size_t>(bytes), static_cast<unsigned>(i));
+    for (auto const& m : machines) {
+      auto const prices = one.is_few() ? one.recorded(m.costs) : one.by_formula(m.costs);
+      std::size_t const took = cheapest(one.by_pattern(m.costs)), best = cheapest(prices);
+      std::ostringstream row;
+      row << p << ',' << of_host << ',' << messages << ',' << bytes << ',' << one.is_few() << ','
+          << detail::sparse_ways[took] << ',' << prices[took] << ',' << detail::sparse_ways[best] << ','
+          << prices[best];
+      std::cout << m.name << ',' << row.str() << '\n';
+      to_best[m.name].add(prices[took] / prices[best], row.str());
+    }
+  }
+  bool is_close = true;
+  for (auto const& [name, of] : to_best) {
+    is_close = is_close && of.mean() <= 1.05 && of.worst <= 1.25;
+    std::cerr << "sparse_all_to_all on " << name << ": automatic / best " << of << '\n';
+  }
+  return is_close;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -380,6 +417,8 @@ int main(int argc, char** argv) {
       asked_for.collectives.push_back(word);
     }
   }
+  if (asked_for.sample != 0 && asked_for.collectives == std::vector<std::string>{"sparse_all_to_all"})
+    return sparse_is_close(asked_for) ? 0 : 1;
   if (asked_for.csv) std::cout << "collective,commutes,machine,p,bytes,automatic,seconds,best,seconds_of_best,bound\n";
   outcome of_all;
   std::vector<std::function<outcome(question const&)>> asked;

@@ -9,8 +9,9 @@
 //
 // CSV: times in microseconds, minima of a few runs; the price is the card's formula for even blocks, own work included.
 // 8 bytes a rank for what has blocks, else in all. `steps`: what the card says, and 20 for each operand: a nanosecond
-// each in prices. --check prints nothing of times and fails where a rank has more than 4 lg p messages, or says more
-// than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks; or where what a communicator
+// each in prices. sparse_all_to_all: 16 messages of 64 bytes; `deciding` is the first time that ranks send so many, the
+// text is what a rank does beside letters and calls. --check prints nothing of times and fails where a rank has more
+// than 4 lg p messages, or says more than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks; or where what a communicator
 // knows of its ranks takes 1 MiB, or the first use of 100000 ranks has a message of 64 KiB, or that of 100 to 10^6 has
 // 4 lg p messages of a rank.
 // --communicator: what a rank keeps of all ranks (their hosts, what their cores share, hierarchies of both, places on
@@ -22,6 +23,8 @@
 #include <malloc.h>
 
 #include <colligo/bootstrap/mpi_shared.hpp>
+#include <colligo/exchange/received.hpp>
+#include <colligo/exchange/sparse_prices.hpp>
 #include <colligo/record.hpp>
 #include <colligo/rules/choose.hpp>
 #include <colligo/rules/kept_choices.hpp>
@@ -71,7 +74,7 @@ double price_of(chosen_algorithm const& algorithm, blocks const& vector, std::si
 }
 
 struct row_of_table {
-  bool is_exchange, is_irregular;
+  enum class kind { regular, exchange, irregular, sparse } of;
   double deciding_us, text_us;
 };
 
@@ -114,11 +117,36 @@ struct question {
                 << operands << " operands\n";
     }
     own_work const work = policy.work ? policy.work(by.tag(), vector, 8) : own_work{};
-    if (table) rows.push_back({has_two_vectors(C), !counts.empty(), deciding, text});
+    using enum row_of_table::kind;
+    if (table) rows.push_back({has_two_vectors(C) ? exchange : counts.empty() ? regular : irregular, deciding, text});
     else if (!check)
       std::cout << p << ',' << name_of(C) << ',' << distribution << ',' << policy.name << ',' << deciding << ',' << text
                 << ',' << operands << ',' << messages << ',' << work.steps + 20 * static_cast<double>(operands) << ','
                 << price_of<C>(by, vector, n * 8) << '\n' << std::flush;
+  }
+
+  // 16 messages of 64 bytes, from 16 ranks as many.
+  void ask_sparse(int p) {
+    struct alone : detail::endpoint {
+      explicit alone(int p) { size_ = p; }
+    } at(p);
+    situation const s{.vector = {{0, static_cast<std::size_t>(p)}, p}, .element_size = 8};
+    int const messages = std::min(16, p - 1);
+    std::array<double, detail::sparse_ways.size()> prices{};
+    double const deciding = least_us([&] { prices = detail::prices_of_ways(s, messages, 64, true); });
+    auto const way = static_cast<std::size_t>(std::ranges::min_element(prices) - prices.begin());
+    std::vector<std::pair<int, std::vector<double>>> out;
+    for (int i = 1; i <= messages; ++i) out.emplace_back(i * (p / (messages + 1)), std::vector<double>(8, i));
+    double const text = least_us([&] {
+      detail::exchange_of<double> own(at);
+      own.take(out);
+      for (int i = messages; i > 0; --i) own.add(i * 7 % p, 8);
+      own.complete();
+    });
+    if (table) rows.push_back({row_of_table::kind::sparse, deciding, text});
+    else if (!check)
+      std::cout << p << ",sparse_all_to_all,," << detail::sparse_ways[way] << ',' << deciding << ',' << text << ",,"
+                << messages << ",," << 1e6 * prices[way] << '\n' << std::flush;
   }
 };
 
@@ -223,19 +251,20 @@ void print_memory() {
 
 // Rows for the page: ranges of all collectives of a kind.
 void print_table(int p, std::vector<row_of_table> const& rows) {
-  auto const print = [&](char const* kind, auto is) {
+  auto const print = [&](char const* kind, row_of_table::kind of) {
     double least = 1e30, most = 0, decided = 0;
     for (row_of_table const& r : rows) {
-      if (!is(r)) continue;
+      if (r.of != of) continue;
       least = std::min(least, r.text_us), most = std::max(most, r.text_us);
       decided = std::max(decided, r.deciding_us);
     }
     std::cout << "| " << kind << " | " << decided << " | " << least << " to " << most << " |\n";
   };
   std::cout << "| collectives | deciding, at most | the steps |\n|---|---|---|\n";
-  print("regular but all_to_all", [](row_of_table const& r) { return !r.is_exchange && !r.is_irregular; });
-  print("all_to_all", [](row_of_table const& r) { return r.is_exchange; });
-  print("irregular, the first time", [](row_of_table const& r) { return r.is_irregular; });
+  print("regular but all_to_all", row_of_table::kind::regular);
+  print("all_to_all", row_of_table::kind::exchange);
+  print("irregular, the first time", row_of_table::kind::irregular);
+  print("sparse_all_to_all, 16 messages", row_of_table::kind::sparse);
   knowledge const known(p, false);
   std::cout << "\nWhat a rank knows of " << p << " ranks in order on hosts of 64: " << known.bytes << " bytes, made in "
             << known.made_ms << " ms.\n";
@@ -283,6 +312,7 @@ int main(int argc, char** argv) {
     question.ask<exclusive_scan>(p, "", {});
     question.ask<all_to_all>(p, "", {});
     question.ask<barrier>(p, "", {});
+    question.ask_sparse(p);
     for (auto const& [name, distribution] : distributions::all) {
       question.ask<all_gatherv>(p, name, distribution(p, 8));
       question.ask<reduce_scatter>(p, name, distribution(p, 8));

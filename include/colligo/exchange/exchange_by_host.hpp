@@ -22,25 +22,28 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Messages of some ranks for some ranks that travel as one letter: a head, then a heading and bytes for each.
+/// Messages of some ranks for some ranks that travel as one letter: a head, then a heading and bytes for each. All
+/// letters of a host share its way to the network, so headings are short: 7 bits of a number in each byte.
 class bundle {
  public:
   struct head {
-    std::uint64_t bytes = sizeof(head);   ///< of the letter
-    std::uint64_t told = 0;               ///< a sparse_counter: the pattern of all ranks that this one has heard of
-    std::uint64_t stage = 0;
+    std::uint64_t bytes : 40;   ///< of the letter
+    std::uint64_t stage : 8;
+    exchange_pattern told;      ///< of all ranks that this one has heard of
   };
+  static_assert(sizeof(head) == 8);
   struct heading {
-    std::int32_t from, to;   ///< to: nobody: `from` refuses the call, and the bytes are its reason
-    std::uint64_t bytes;
+    int from, to;   ///< to: nobody: `from` refuses the call, and the bytes are its reason
+    std::size_t bytes;
   };
 
   void add(heading const& of, void const* data) {
-    append(&of, sizeof of);
-    append(data, of.bytes);
+    append(static_cast<std::size_t>(of.from)), append(static_cast<std::size_t>(of.to + 1)), append(of.bytes);
+    auto const* const first = static_cast<std::byte const*>(data);
+    letter_.insert(letter_.end(), first, first + of.bytes);
   }
-  std::span<std::byte const> with_head(sparse_counter const& told, std::size_t stage) {
-    head const first{letter_.size(), told.word(), stage};
+  std::span<std::byte const> with_head(exchange_pattern told, std::size_t stage) {
+    head const first{letter_.size() & ((std::uint64_t{1} << 40) - 1), stage & 0xff, told};
     std::memcpy(letter_.data(), &first, sizeof first);
     return letter_;
   }
@@ -52,17 +55,27 @@ class bundle {
   /// Calls f(heading, bytes).
   template <class F>
   static void for_each(std::span<std::byte const> letter, F f) {
-    heading of{};
-    for (std::size_t at = sizeof(head); at < letter.size(); at += sizeof of + of.bytes) {
-      std::memcpy(&of, letter.data() + at, sizeof of);
-      f(of, letter.data() + at + sizeof of);
+    std::byte const *at = letter.data() + sizeof(head), *const end = letter.data() + letter.size();
+    while (at < end) {
+      auto const from = static_cast<int>(number(at)), to = static_cast<int>(number(at)) - 1;
+      heading const of{from, to, number(at)};
+      f(of, at);
+      at += of.bytes;
     }
   }
 
  private:
-  void append(void const* data, std::size_t bytes) {
-    auto const* const first = static_cast<std::byte const*>(data);
-    letter_.insert(letter_.end(), first, first + bytes);
+  void append(std::size_t n) {
+    for (; n >= 0x80; n >>= 7) letter_.push_back(static_cast<std::byte>(n | 0x80));
+    letter_.push_back(static_cast<std::byte>(n));
+  }
+  static std::size_t number(std::byte const*& at) {
+    std::size_t n = 0;
+    for (int shift = 0;; shift += 7) {
+      auto const next = static_cast<std::size_t>(*at++);
+      n |= (next & 0x7f) << shift;
+      if (next < 0x80) return n;
+    }
   }
 
   std::vector<std::byte> letter_ = std::vector<std::byte>(sizeof(head));
@@ -77,7 +90,7 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
       : exchange_on_rank(std::move(call), in, std::move(over)),
         hosts_{{}, state_.size(), kept_hierarchies<>::hosts_of(state_)},
         here_(hosts_.host_of(state_.rank())),
-        told_(counter_of(call_, nullptr)) {
+        told_(counter_of(call_, nullptr).pattern) {
     int const me = state_.rank(), mates = hosts_.ranks_with(me), hosts = hosts_.host_count();
     for (int i = 0; i < mates; ++i)
       if (int const mate = hosts_.member(me, i); mate != me) {
@@ -100,7 +113,7 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
         send();
       } else {
         if (!over_->take(*this)) {
-          over_->are_sent();   // throws if a rank that is to take one has left
+          over_->are_sent(1);   // throws if a rank that is to take one has left
           return false;
         }
         if (arrivals::failure()) std::rethrow_exception(arrivals::failure());
@@ -108,7 +121,7 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
       }
     }
     if (!over_->are_sent()) return false;
-    if (in_.refuses() < 0 && !call_.is_request) keep_pattern(call_.at, told_.pattern);
+    if (in_.refuses() < 0 && !call_.is_request) keep_pattern(call_.at, told_);
     return true;
   }
 
@@ -170,12 +183,12 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
     auto const found = arriving_.find(latest_);
     if (found->second.size() < sizeof(bundle::head)) refuse_letter(latest_, found->second.size());
     bundle::head const head = bundle::head_of(found->second);
-    if (head.stage >= out_.size()) refuse_letter(latest_, found->second.size());
+    if (head.stage >= out_.size() || head.bytes < found->second.size()) refuse_letter(latest_, found->second.size());
     if (found->second.size() != head.bytes) return;
     auto const letter = std::move(found->second);
     arriving_.erase(found);
     ++came_[head.stage];
-    told_ = sparse_counter::of(add_counters{}(told_.word(), head.told));
+    told_ = told_.with(head.told);
     bundle::for_each(letter, [&](bundle::heading const& of, std::byte const* data) {
       if (of.to != nobody) return pass(of, data, 2);
       in_.refuse(of.from, {reinterpret_cast<char const*>(data), static_cast<std::size_t>(of.bytes)});
@@ -184,7 +197,7 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
 
   host_map hosts_;
   int here_;   // this rank's host
-  sparse_counter told_;
+  exchange_pattern told_;
   std::array<std::map<int, bundle>, 3> out_;   // of each stage, by receiver: as many letters come as are sent
   std::array<std::size_t, 3> came_{};
   std::size_t stage_ = 0;   // letters of earlier ones have been sent

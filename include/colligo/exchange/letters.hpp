@@ -62,6 +62,8 @@ class letters {
   /// Takes this rank's messages for other ranks, encoded if they are not bytes. May throw what encoding throws. Called
   /// again, it takes the next ones: those before have been posted by send().
   virtual void prepare(std::span<outgoing_message const> out) = 0;
+  /// Instead, before refuse().
+  virtual void prepare_to_refuse() { prepare({}); }
   /// Letters of the i-th message; and its bytes.
   virtual std::size_t parts(std::size_t) const { return 1; }
   virtual std::size_t bytes(std::size_t i) const = 0;
@@ -72,8 +74,9 @@ class letters {
   virtual void refuse(std::string const& why) = 0;
   /// Takes a letter of this call, if there is one. Throws if a rank has abandoned the call.
   virtual bool take(arrivals& in) = 0;
-  /// All have been sent. Does not wait.
-  virtual bool are_sent() = 0;
+  /// All have been sent. Does not wait, and looks at no more than `most` of those that are on their way.
+  virtual bool are_sent(std::size_t most) = 0;
+  bool are_sent() { return are_sent(static_cast<std::size_t>(-1)); }
   /// The call has failed on this rank: takes back what has not been sent, or waits for it. False if the transport may
   /// still read it, at any time.
   virtual bool abandon() noexcept = 0;

@@ -40,7 +40,11 @@ class mpi_letters final : public letters {
       }
     }
     for (std::size_t i = 0; i < out.size(); ++i) all += bytes(i) / longest_segment + 1;
-    requests_.reserve(std::max(all, static_cast<std::size_t>(state_.size())));
+    requests_.reserve(requests_.size() + all);
+  }
+  void prepare_to_refuse() override {
+    prepare({});
+    requests_.reserve(2 * static_cast<std::size_t>(state_.size()));   // a remark and a reason for each rank
   }
   std::size_t bytes(std::size_t i) const override {
     return wire_.encode ? encoded_[i].size() : of_.bytes(out_[i].elements);
@@ -80,9 +84,10 @@ class mpi_letters final : public letters {
     return true;
   }
 
-  bool are_sent() override {
+  bool are_sent(std::size_t most) override {
     for (; sent_ < requests_.size(); ++sent_) {
       int done = 0;
+      if (most-- == 0) return false;
       check_mpi(MPI_Test(&requests_[sent_], &done, MPI_STATUS_IGNORE), "MPI_Test");
       if (!done) return false;
     }

@@ -18,9 +18,9 @@
 #include "../engine/requests.hpp"
 #include "../rules/kept_topology.hpp"
 #include "../rules/policies.hpp"
-#include "../topology/memory_prices.hpp"
 #include "exchange_by_host.hpp"
 #include "exchange_on_rank.hpp"
+#include "sparse_prices.hpp"
 #include "sparse_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -48,7 +48,13 @@ inline call as_call(sparse_call const& asked) {
 
 // What a state keeps of its exchanges.
 struct kept_exchanges final : kept_with_state {
+  struct priced {
+    exchange_pattern of;
+    std::array<double, sparse_ways.size()> seconds{};   // 0: not priced yet
+  };
+
   exchange_pattern latest = few_messages;
+  std::array<priced, 2> prices;   // of blocking calls, of requests
   std::string explained;
 
   static kept_exchanges& of(communicator_state& state) {
@@ -98,21 +104,22 @@ COLLIGO_BODY void keep_pattern(endpoint& at, exchange_pattern pattern) {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-inline auto prices_for(communicator_state& state, exchange_pattern sent, bool padded) {
-  ranks_on_hosts ranks{state.size()};
-  machine const within = memory_by_distance(state.latencies(), 1, 1).back();
-  if (hierarchy const* const hosts = kept_hierarchies<>::hosts_of(state)) {
-    int const level = hosts->level_within(distance::network);
-    ranks = {state.size(), hosts->parts(level, {0, state.size()}), hosts->largest(level), &within};
+// Kept, because a pattern comes again.
+inline auto const& prices_for(communicator_state& state, bool is_request) {
+  kept_exchanges& kept = kept_exchanges::of(state);
+  kept_exchanges::priced& known = kept.prices[is_request];
+  if (known.seconds[0] == 0 || known.of != kept.latest) {
+    call const counting{collective::reduce_scatter_block, &element_of<std::uint64_t, counting_functor>, nullptr,
+                        nullptr, {{0, static_cast<std::size_t>(state.size())}, state.size()}, {}, {}};
+    known = {kept.latest, prices_of_ways(situation_of(state, counting), exchange_pattern::at_most(kept.latest.messages),
+                                         exchange_pattern::at_most(kept.latest.bytes), !is_request)};
   }
-  return prices_of_ways(state.network(), ranks, exchange_pattern::at_most(sent.messages),
-                        exchange_pattern::at_most(sent.bytes), padded);
+  return known.seconds;
 }
 
 COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, bool has_letters) {
   communicator_state& state = state_at(call.at);
   if ((call.at.before() & in_functor) != 0) throw_in_functor(state);
-  kept_exchanges const* kept = nullptr;
   std::string_view why = "named by the program";
   std::array<double, sparse_ways.size()> prices{};
   sparse_way way{};
@@ -122,8 +129,7 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, 
     return false;
   };
   try {
-    kept = &kept_exchanges::of(state);
-    prices = prices_for(state, kept->latest, !call.is_request);
+    prices = prices_for(state, call.is_request);
     auto& bundled = prices[static_cast<std::size_t>(sparse_way::by_host)];
     if (call.of.objects) bundled = beyond_all;
     std::string const& set = state.sparse_setting();
@@ -188,7 +194,7 @@ class exchange_of_letters final : public exchange_on_rank {
     if (call_.refused) {
       why_ = std::make_unique<std::string const>(reason_of(call_.at, call_.refused));
       call_.out = {};
-      over_->prepare({});
+      over_->prepare_to_refuse();
     }
     mine_ = counter_of(call_, over_.get());
     p_ = state_.size();

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// How a rank learns who sends to it: the ways of sparse_all_to_all, their prices, and what ranks tell each other.
-/// Arithmetic only.
+/// How a rank learns who sends to it: the ways of sparse_all_to_all, and what ranks tell each other. Arithmetic only.
+/// Their prices: sparse_prices.hpp.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "../core/machine.hpp"
+#include "../core/mode.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -45,8 +44,8 @@ struct dense {
 /// one letter each way, by ranks that take turns; what comes is dealt out within the host in the same way. All letters
 /// are sent, so nobody has to learn who sends.
 /// Picture  hosts 0-1 2-3 4-5, as bundles_by_level   1 and 3 lead for the first two: 0->1 2->3, 1-3, 1->0 3->2
-/// Cost     with h hosts of m ranks: 2 (m - 1) messages within the host, h/m rounded up between hosts, each message 16
-///          bytes longer and sent three times; on one host m - 1 messages
+/// Cost     with h hosts of m ranks: 2 (m - 1) letters within the host, h/m rounded up between hosts, of 8 bytes and of
+///          messages, each some 6 bytes longer and sent three times; on one host m - 1 letters
 /// Needs    three times the messages that pass a rank; elements that travel as bytes (counters takes others)
 /// Prefer   several short messages of a rank, few hosts of several ranks, many senders to few.   Avoid: long messages
 /// Source   aggregation by locality, as in MPI Advance: Collom, Li, Bienz, Optimizing Irregular Communication, 2023
@@ -65,6 +64,10 @@ inline constexpr std::string_view names_of_ways = "counters, consensus, dense, b
 struct exchange_pattern {
   std::uint8_t messages = 0, bytes = 0;
   friend bool operator==(exchange_pattern const&, exchange_pattern const&) = default;
+  /// Of both.
+  constexpr exchange_pattern with(exchange_pattern const& other) const {
+    return {std::max(messages, other.messages), std::max(bytes, other.bytes)};
+  }
 
   static constexpr std::uint8_t code(std::uint64_t n) {
     if (n < 4) return static_cast<std::uint8_t>(n);
@@ -103,48 +106,9 @@ struct add_counters {
   std::uint64_t operator()(std::uint64_t const& a, std::uint64_t const& b) const {
     auto const x = sparse_counter::of(a), y = sparse_counter::of(b);
     auto const refusals = static_cast<std::uint16_t>(std::min(x.refusals + y.refusals, 0xffff));
-    return sparse_counter{x.letters + y.letters, refusals,
-                          {std::max(x.pattern.messages, y.pattern.messages),
-                           std::max(x.pattern.bytes, y.pattern.bytes)}}
-        .word();
+    return sparse_counter{x.letters + y.letters, refusals, x.pattern.with(y.pattern)}.word();
   }
 };
-
-/// p ranks on some hosts, at most `most` on each; costs of messages `within` a host, null: as between hosts.
-struct ranks_on_hosts {
-  int p, hosts = 1, most = p;
-  machine const* within = nullptr;
-};
-
-/// Seconds of each way, in the order of sparse_ways, for ranks that send up to `messages` messages of up to `bytes`
-/// bytes. `padded`: messages of a dense exchange may travel together with others.
-inline std::array<double, sparse_ways.size()> prices_of_ways(machine const& m, ranks_on_hosts const& ranks,
-                                                             double messages, double bytes, bool padded) {
-  machine const& near = ranks.within ? *ranks.within : m;
-  auto const rounds_of = [](int n) {
-    double rounds = 0;
-    for (int d = 1; d < n; d *= 2) ++rounds;
-    return rounds;
-  };
-  auto const startups = [&](double n) { return n == 0 ? 0 : m.alpha + (n - 1) * m.alpha_further(); };
-  int const p = ranks.p;
-  double const rounds = rounds_of(p), others = p - 1, straight = startups(messages) + messages * bytes * m.beta;
-  double const halving = rounds_of(ranks.hosts) * m.alpha + rounds_of(ranks.most) * near.alpha;
-  auto const bruck = [&](double length) {   // each block in half of the rounds
-    double const together = rounds * (m.alpha + p / 2. * length * (m.beta + 2 * m.own.copied)) + 2 * p * m.own.move;
-    return std::min(together, others * (m.alpha + length * m.beta));
-  };
-  double const counted = halving + 8 * others * (m.beta + m.gamma);
-  double const agreed = 2 * m.alpha + halving;
-  double const asking = rounds * m.alpha;
-  double const exchanged = bruck(8) + (padded ? std::min(straight, asking + bruck(bytes)) : straight);
-  // Letters are probed for, and taken one after the other. A byte is copied into one, and out of it, on each way.
-  double const ways_within = ranks.most == 1 ? 0 : ranks.hosts == 1 ? 1 : 2, between = ranks.hosts > 1;
-  double const per_byte = ways_within * near.beta + between * m.beta + 2 * (ways_within + between) * m.own.copied;
-  double const bundled = ways_within * (ranks.most - 1) * near.alpha +
-                         std::ceil((ranks.hosts - 1.) / ranks.most) * m.alpha + messages * (bytes + 16) * per_byte;
-  return {counted + straight, agreed + straight, exchanged, bundled};
-}
 
 }  // namespace detail
 }  // namespace colligo

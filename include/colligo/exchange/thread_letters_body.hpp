@@ -52,9 +52,9 @@ class thread_letters final : public letters {
     }
     return true;
   }
-  bool are_sent() override {
+  bool are_sent(std::size_t most) override {
     for (; sent_ < posted_.size(); ++sent_)
-      if (!state_.ranks.is_taken(state_.rank(), posted_[sent_], false)) return false;
+      if (most-- == 0 || !state_.ranks.is_taken(state_.rank(), posted_[sent_], false)) return false;
     return true;
   }
   bool abandon() noexcept override {

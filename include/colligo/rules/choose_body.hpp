@@ -108,7 +108,7 @@ choice choose_by_formula(cheapest<C> all) {
 }
 
 template <collective C>
-choice choose_uneven_reduce_scatter(cheapest<C> all) {
+cheapest<C> choose_uneven_reduce_scatter(cheapest<C> all) {
   costs const& of = all.of();
   situation const& s = of.given;
   uneven_blocks<> const uneven{s.vector, static_cast<double>(s.element_size), of.m, of.m.gamma};
@@ -124,7 +124,7 @@ choice choose_uneven_reduce_scatter(cheapest<C> all) {
 }
 
 template <collective C> requires(C == collective::reduce_scatter || C == collective::reduce_scatter_block)
-choice choose_by_formula(cheapest<C> all) {
+cheapest<C> choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   bool const commutes = of.given.commutes;
   if (commutes ? is_uneven(of) : of.given.vector.offsets && of.p * longest_block(of.given) > 1.2 * of.bytes)
@@ -157,7 +157,7 @@ choice choose_by_formula(cheapest<C> all) {
 
 // Blocks go straight to their ranks, or together with others in fewer messages.
 template <collective C> requires(C == collective::all_to_all)
-choice choose_by_formula(cheapest<C> all) {
+cheapest<C> choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   auto const root = static_cast<std::size_t>(std::ceil(std::sqrt(of.p)));
   // Between two windows a link is idle for a start-up, so a megabyte of a rank's blocks is in progress at once.
@@ -188,10 +188,10 @@ inline double cost_of_some_pairs(costs const& of, std::size_t messages, double b
 // on the number of messages (run_exchange). Then blocks go straight, each a message; or all of them padded to the
 // longest one; or padded to a length that most do not exceed, and the rest of the longer ones straight.
 template <collective C> requires(C == collective::all_to_all_v)
-choice choose_by_formula(cheapest<C> all) {
+cheapest<C> choose_by_formula(cheapest<C> all) {
   costs const& of = all.of();
   exchange_lengths const& lengths = of.given.exchanged;
-  if (of.in_memory) return direct{};
+  if (of.in_memory) return cheapest<C>(of).at(of.reads_of_all(of.bytes / of.p), direct{});
   bool const agreed = lengths.longest != 0;
   std::size_t const messages = lengths.messages != 0 ? lengths.messages : static_cast<std::size_t>(of.p - 1);
   auto const bytes = [&](std::size_t n) { return static_cast<double>(n * of.given.element_size); };
@@ -213,7 +213,7 @@ choice choose_by_formula(cheapest<C> all) {
              padded_bruck{.radix = radix, .longest = padded});
     }
   }
-  return all.least() < (agreed ? 1 : 0.5) * straight ? choice(all) : pairwise{};
+  return all.least() < (agreed ? 1 : 0.5) * straight ? all : cheapest<C>(of).at(straight, pairwise{});
 }
 
 template <collective C> requires(C == collective::scan || C == collective::exclusive_scan)
@@ -244,15 +244,13 @@ choice choose_stable(situation const& s) {
 template <collective C> requires(C == collective::barrier)
 choice choose_by_formula(cheapest<C> all) { return all.among(dissemination{}); }
 
-template <collective C>
-choice choose_for(situation const& s) {
+// Calls f(what formulas choose): a choice, or where its price is of use a cheapest.
+template <collective C, class F>
+auto by_formulas(situation const& s, F f) {
   using enum collective;
-  if constexpr (combines(C))
-    if (s.stable && !s.exact) return choose_stable<C>(s);
   if (!s.hosts && !s.on_many_cores()) {
-    if (s.shared) return choose_shared(C, s.p(), s.bytes(), s.cores);
     costs const of(s);
-    return choose_by_formula(cheapest<C>(of));
+    return f(choose_by_formula(cheapest<C>(of)));
   }
   auto const by_distance = machines_by_distance(s);
   situation far_apart = s;
@@ -265,8 +263,21 @@ choice choose_for(situation const& s) {
   // Between hosts, formulas of algorithms without levels do not know which messages share a link. They are right in
   // all_to_all, where all messages do, and nearly in scans and barriers, where few do.
   constexpr bool is_priced = C == all_to_all || C == scan || C == exclusive_scan || C == barrier;
-  if (all.found() && (s.hosts ? !is_priced : C == all_reduce)) return all;
-  return choose_by_formula(all);
+  if (all.found() && (s.hosts ? !is_priced : C == all_reduce)) return f(all);
+  return f(choose_by_formula(all));
+}
+/// Seconds of what formulas choose.
+template <collective C>
+double price_by_formulas(situation const& s) {
+  return by_formulas<C>(s, [](cheapest<C> const& by) { return by.least(); });
+}
+
+template <collective C>
+choice choose_for(situation const& s) {
+  if constexpr (combines(C))
+    if (s.stable && !s.exact) return choose_stable<C>(s);
+  if (s.shared && !s.hosts && !s.on_many_cores()) return choose_shared(C, s.p(), s.bytes(), s.cores);
+  return by_formulas<C>(s, [](auto const& by) { return choice(by); });
 }
 
 /// The graph says it all.
