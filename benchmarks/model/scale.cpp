@@ -11,9 +11,9 @@
 // 8 bytes a rank for what has blocks, else in all. `steps`: what the card says, and 20 for each operand: a nanosecond
 // each in prices. sparse_all_to_all: 16 messages of 64 bytes; `deciding` is the first time that ranks send so many, the
 // text is what a rank does beside letters and calls. --check prints nothing of times and fails where a rank has more
-// than 4 lg p messages, or says more than 16 lg p operands, in a regular collective but all_to_all, which moves p blocks; or where what a communicator
-// knows of its ranks takes 1 MiB, or the first use of 100000 ranks has a message of 64 KiB, or that of 100 to 10^6 has
-// 4 lg p messages of a rank.
+// than 4 lg p messages, or says more than 16 lg p operands, in a regular collective but all_to_all, which moves p
+// blocks; or where what a communicator knows of its ranks takes 1 MiB, or the first use of 100000 ranks has a message
+// of 64 KiB, or that of 100 to 10^6 has 4 lg p messages of a rank.
 // --communicator: what a rank keeps of all ranks (their hosts, what their cores share, hierarchies of both, places on
 // its host), on hosts of 64 with 8 to a cache, in order or dealt out; how long it takes to make, and what the first use
 // sends: most messages of a rank, both ways, counted in binomial trees, and bytes of the longest.
