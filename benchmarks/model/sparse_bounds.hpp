@@ -28,12 +28,13 @@ class sparse_case {
       : p_(p), most_(most), messages_(messages), bytes_(bytes),
         by_host_(colligo::hierarchy::of_hosts(hosts_of(p, most))) {
     std::mt19937 random(seed);
-    std::vector<int> around(static_cast<std::size_t>(p));
-    std::iota(around.begin(), around.end(), 0);
-    for (int k = 0; is_few() && k < messages; ++k) {
-      std::shuffle(around.begin(), around.end(), random);
-      for (std::size_t i = 0; i < around.size(); ++i) targets_.push_back({around[i], around[(i + 1) % around.size()]});
-    }
+    std::vector<int> around(static_cast<std::size_t>(p)), apart(around.size() - 1);
+    std::iota(around.begin(), around.end(), 0), std::iota(apart.begin(), apart.end(), 1);
+    std::shuffle(around.begin(), around.end(), random), std::shuffle(apart.begin(), apart.end(), random);
+    for (int k = 0; is_few() && k < messages; ++k)
+      for (int i = 0; i < p; ++i)
+        targets_.push_back({around[static_cast<std::size_t>(i)],
+                            around[static_cast<std::size_t>((i + apart[static_cast<std::size_t>(k)]) % p)]});
   }
 
   bool is_few() const { return p_ <= 64 && p_ * messages_ <= 512; }
