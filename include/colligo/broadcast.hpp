@@ -62,6 +62,13 @@ void broadcast_nothing(Comm const& comm, int root, Algorithm const& algorithm) {
   if (here.word != nothing_of<T>::expected) arguments.refuse_empty_container("");
 }
 
+/// The type of a mistaken resized(), with the message.
+template <class R>
+struct not_resized : resized_container<std::vector<char>> {
+  static_assert(!std::is_object_v<std::remove_reference_t<R>>,
+                "colligo: resized takes a container with resize() and a name, which gets the root's size");
+};
+
 /// The number of the root's elements.
 template <class T>
 struct number_of {
@@ -130,6 +137,9 @@ void broadcast(Comm const& comm, T* both, N n, int root, Algorithm const& algori
 /// Marks a container that takes the root's size: broadcast(comm, resized(values), root).
 template <detail::resizable R>
 resized_container<R> resized(R& container) { return {container}; }
+template <class R>
+  requires(!detail::resizable<std::remove_reference_t<R>> || !std::is_lvalue_reference_v<R>)
+detail::not_resized<R> resized(R&&);
 
 /// Sends the root's size first, then its elements. If resizing throws, it does so before the elements are sent.
 template <communicator Comm, class R, algorithm Algorithm = automatic>

@@ -26,6 +26,14 @@ class halo_exchange {
 
 namespace detail {
 
+/// The type of a mistaken halo(), with the message.
+template <class... Arguments>
+struct no_halo : mistake {
+  static_assert(sizeof...(Arguments) > 99,
+                "colligo: halo takes (grid of ranks, view of this rank's part, layers of ghosts): halo(grid, "
+                "row_major(pointer, {height, width}), 1)");
+};
+
 template <made How, class Comm, class T, std::size_t D, class Algorithm>
 made_t<How> exchange_halo(halo_exchange<Comm, T, D> const& halo, Algorithm const& algorithm) {
   auto& parts = *halo.parts;
@@ -87,6 +95,10 @@ auto halo(grid<Comm, D> const& on, Field&& field, std::size_t width, corners whi
   });
   return halo_exchange<Comm, T, D>(std::move(parts));
 }
+/// For arguments that no form accepts: the message says what to write.
+template <class... Arguments>
+  requires(!requires(Arguments&&... arguments) { colligo::halo(static_cast<Arguments&&>(arguments)...); })
+detail::no_halo<Arguments...> halo(Arguments&&...);
 
 /// Fills the ghosts of a halo with the neighbours' elements: one message for each neighbour. Ghosts where there is none
 /// keep their values. Throws mismatch_error if neighbours' sides have different lengths, error if the communicator has

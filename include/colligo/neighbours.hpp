@@ -95,6 +95,12 @@ edges_of_rank matching(Comm const& comm, Sources const& sources, Targets const& 
   });
 }
 
+/// The type of a mistaken discover(), with the message.
+template <class... Arguments>
+struct no_targets : mistake {
+  static_assert(sizeof...(Arguments) > 99, "colligo: discover takes (comm, range of ranks): std::vector{3} for one");
+};
+
 }  // namespace detail
 
 /// The ranks that a rank gets blocks from, and those that it sends blocks to: a value. Copies share what has been made,
@@ -140,6 +146,10 @@ neighbours<Comm> discover(Comm const& comm, Targets const& targets) {
   std::vector<int> const sources = detail::sources_of(comm, targets);
   return {state_of<Comm>::open(comm), sources, detail::as_ranks(targets)};
 }
+/// For arguments that no form accepts: the message says what to write.
+template <class... Arguments>
+  requires(!requires(Arguments const&... arguments) { colligo::discover(arguments...); })
+detail::no_targets<Arguments...> discover(Arguments const&...);
 
 }  // namespace by_name
 

@@ -174,7 +174,8 @@ T exclusive_scan(Comm const& comm, T const& value, std::type_identity_t<T> const
   return result;
 }
 /// The same without init, for offsets: rank 0 gets T{}, which other ranks do not combine.
-template <communicator Comm, class T, class Op = detail::overloaded<T>, algorithm Algorithm = automatic>
+template <communicator Comm, std::default_initializable T, class Op = detail::overloaded<T>,
+          algorithm Algorithm = automatic>
   requires(!detail::stands_in_place<T> && detail::travels_over<T, Comm> && detail::functor_on<Op, T>)
 T exclusive_scan(Comm const& comm, T const& value, Op&& op, Algorithm const& algorithm = {}) {
   T result{};

@@ -101,7 +101,7 @@ COLLIGO_QUESTION(top)
 /// same bits for any number of ranks, even if the functor is associative only up to rounding. T{} for an empty
 /// sequence. Cost: an exclusive_scan and an all_reduce of a number, which block in all forms, and an all_reduce of 2 lg
 /// n elements, for n elements in all.
-template <communicator Comm, detail::listed_over<Comm> R, class Op>
+template <communicator Comm, detail::accumulated_over<Comm> R, class Op>
   requires(detail::functor_on_elements<Op, R> && detail::functor_of_two<Op, std::ranges::range_value_t<R>>)
 std::ranges::range_value_t<R> accumulate(Comm const& comm, R const& range, Op&& op) {
   return detail::answered(comm, detail::asked_accumulate()(comm, range, op));

@@ -625,7 +625,7 @@ TEST_CASE("a rank's views that can not be are refused on all ranks") {
     return said;
   };
   std::string const where = "colligo: all_reduce on rank 1 of 2: ";
-  std::string const overlap = where + "input and output overlap; for one range that is both write in_place(range)";
+  std::string const overlap = where + "input and output overlap";
   CHECK(refusal_of([](auto& comm, int* m) {
           all_reduce(comm, strided(m + 50, 12, 2), strided(m, {3, 4}, {4, 0}), std::plus<>{});
         }) == where + "elements of the output overlap along axis 1, whose stride is 0");
@@ -640,6 +640,12 @@ TEST_CASE("a rank's views that can not be are refused on all ranks") {
   CHECK(refusal_of([](auto& comm, int* m) {
           all_reduce(comm, strided(m, 11, 2), strided(m + 1, 12, 2), std::plus<>{});
         }) == where + "the output has 12 elements, expected 11");
+  CHECK(refusal_of([](auto& comm, int* m) {
+          all_reduce(comm, strided(m, 12, 2), strided(m, 12, 2), std::plus<>{});
+        }) == overlap + "; for one range that is both write in_place(range)");
+  CHECK(refusal_of([](auto& comm, int* m) {
+          all_reduce(comm, strided(m, 12, 2), strided(m, 10, 2), std::plus<>{});
+        }) == where + "the output has 10 elements, expected 12");
   CHECK(refusal_of([](auto& comm, int* m) { all_reduce(comm, strided(m, -1, 2), strided(m, 12, 2), std::plus<>{}); }) ==
         where + "the extent of axis 0 is -1");
   CHECK(strided(static_cast<int*>(nullptr), {4, 0}, {0, 1}).overlapping_axis() == 2);   // it has no elements

@@ -6,9 +6,12 @@
 #include <colligo/all_reduce.hpp>
 #include <colligo/all_to_all.hpp>
 #include <colligo/barrier.hpp>
+#include <colligo/binned_sum.hpp>
 #include <colligo/broadcast.hpp>
 #include <colligo/each.hpp>
+#include <colligo/exchange/sparse_all_to_all.hpp>
 #include <colligo/gather.hpp>
+#include <colligo/halo.hpp>
 #include <colligo/neighbours.hpp>
 #include <colligo/reduce.hpp>
 #include <colligo/reduce_scatter.hpp>
@@ -44,6 +47,16 @@ struct adding {
 };
 struct unordered_place { int row; };
 struct watcher { double const& seen; int rank; };
+struct sums_owner {
+  std::unique_ptr<int> kept;
+  double operator()(double a, double b) const { return a + b; }
+};
+struct metres {
+  double value;
+  explicit metres(double n) : value(n) {}
+  metres operator+(metres const& other) const { return metres(value + other.value); }
+  friend bool operator<(metres const& a, metres const& b) { return a.value < b.value; }
+};
 struct sharer { std::shared_ptr<double> value; };
 
 extern colligo::mpi_communicator world;
@@ -57,6 +70,8 @@ extern std::vector<bool> bits;
 extern std::vector<point> points;
 extern std::vector<owner> owners;
 extern std::vector<colligo::located<double, unordered_place>> unordered_places;
+extern std::vector<metres> lengths;
+extern double volatile changing;
 extern std::vector<sharer> sharers;
 extern std::vector<with_pair> with_pairs;
 extern std::vector<adding> hasty;

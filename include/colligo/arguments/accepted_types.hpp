@@ -17,7 +17,8 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <class R>
-concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+concept contiguous = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+                     !std::is_volatile_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 /// A range that outlives the call: no temporary, except a view.
 template <class R>
 concept lasting_range = contiguous<R> && std::ranges::borrowed_range<R>;

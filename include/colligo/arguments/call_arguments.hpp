@@ -192,7 +192,10 @@ class call_arguments {
     std::less<T const*> const before;
     bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
                        !before(out.data(), in.data() + in.size());
-    if (!apart) [[unlikely]] detail::refuse_overlap(as_refused(call));
+    auto const within = [&](auto a, auto b) {
+      return !before(a.data(), b.data()) && !before(b.data() + b.size(), a.data() + a.size());
+    };
+    if (!apart && in.data()) [[unlikely]] detail::refuse_overlap(as_refused(call), within(in, out) || within(out, in));
   }
 
   refused as_refused(char const* call = nullptr) const {
@@ -229,7 +232,7 @@ class call_arguments {
     static_cast<void>(&plans_are_kept<>);
 #endif
     std::size_t* const offsets = room_for_offsets(static_cast<std::size_t>(size()) + 1);
-    std::size_t const sum = *add_blocks(counts, offsets);
+    std::size_t const sum = make_calls(1, [&] { return *add_blocks(counts, offsets); });
     blocks vector = numbered({{0, sum}, size(), offsets});
     vector.lengths = &state_.lengths;
     return vector;
@@ -238,7 +241,7 @@ class call_arguments {
   template <std::ranges::sized_range In, std::ranges::sized_range Out>
   blocks blocks_of(In const& in, Out const& out) const {
     std::size_t* const offsets = room_for_offsets(offsets_of(C, size()));
-    add_blocks(out, add_blocks(in, offsets));
+    make_calls(1, [&] { return add_blocks(out, add_blocks(in, offsets)); });
     return numbered({{}, size(), offsets});
   }
   /// Blocks of n elements each.
@@ -248,6 +251,8 @@ class call_arguments {
   template <class T>
   accepted<C, Comm, T> accept(blocks const& vector, std::span<T const> in, range in_covers, std::span<T> out,
                               range out_covers, int root = 0) const {
+    if (!in.data() && !in_covers.empty()) [[unlikely]] refuse_null(as_refused(), "the input", in_covers.size());
+    if (!out.data() && !out_covers.empty()) [[unlikely]] refuse_null(as_refused(), "the output", out_covers.size());
     return {state_,
             {C, nullptr, nullptr, nullptr, memberwise(vector), holding(in, in_covers), holding(out, out_covers), root,
              before(), C == collective::exclusive_scan && state_.rank() == 0}};   // rank 0 gets init
@@ -278,13 +283,14 @@ class call_arguments {
     std::ranges::range_value_t<Counts> least = 0;
     std::size_t sum = *end;
     bool others = false;
+    std::uint64_t const number = std::exchange(state_.distribution, endpoint::new_distribution);   // counts may throw
     for (auto const count : counts) {
       least = std::min(least, count);
       sum += static_cast<std::size_t>(count);
       others |= *++end != sum;
       *end = sum;
     }
-    if (others) [[unlikely]] state_.distribution = endpoint::new_distribution;
+    if (!others) [[likely]] state_.distribution = number;
     require_count(least);
     return end;
   }

@@ -25,7 +25,9 @@ struct requested {
   static type make(Arguments&&...) { return {}; }
 };
 template <collective C, made How, class... Arguments>
-  requires requires(Arguments&&... arguments) { calls<C>::template make<How>(static_cast<Arguments&&>(arguments)...); }
+  requires(!has_fractional_root<C, Arguments...>() && requires(Arguments&&... arguments) {
+    calls<C>::template make<How>(static_cast<Arguments&&>(arguments)...);
+  })
 struct requested<C, How, Arguments...> {
   using type = made_t<How>;
   static type make(Arguments&&... arguments) {
@@ -99,10 +101,11 @@ struct elementwise_calls {
 #define COLLIGO_NO_OTHER_FORM(name)                                                                                  \
   namespace colligo::inline COLLIGO_MODE::by_name {                                                                  \
   template <communicator Comm, class... Arguments>                                                                   \
-    requires(!requires(Comm const& comm, Arguments&&... arguments) {                                                 \
+    requires(detail::has_fractional_root<collective::name, Arguments...>() ||                                        \
+             (!requires(Comm const& comm, Arguments&&... arguments) {                                                \
                colligo::name(comm, static_cast<Arguments&&>(arguments)...);                                          \
              } && !(detail::has_forms_elsewhere<std::remove_cvref_t<Arguments>> || ...) &&                           \
-             !detail::has_form_for_views<collective::name, detail::made::at_once, Comm, Arguments...>)               \
+             !detail::has_form_for_views<collective::name, detail::made::at_once, Comm, Arguments...>))              \
   detail::answer<collective::name, detail::made::at_once, Comm const&, Arguments...> name(Comm const&,               \
                                                                                           Arguments&&...) {          \
     return {};                                                                                                       \

@@ -41,11 +41,12 @@ enum class mistaken {
   pointer_and_count,   ///< where there is no such form
   types,               ///< input and output are of different types
   temporary_input, temporary_output, constant_output,
+  changing,            ///< volatile
   locates,             ///< maxloc or minloc of elements without a place that can be compared
   no_functor, returns_nothing, changes_operands, narrows_elements, combines_nothing, compares_elements,
   operator_changes,    ///< std::plus<> and its like, of elements whose operator is not const
   functor_before,      ///< the ranges
-  root,                ///< missing, or not at its place
+  root,                ///< missing, not at its place, or no integer
   no_output,           ///< a range and a functor alone
   no_init,
   displacements,
@@ -54,6 +55,18 @@ enum class mistaken {
 };
 
 struct left_out {};
+
+/// An output of const elements (views.hpp: also of some that lie apart).
+template <class T>
+inline constexpr bool is_constant = elements<T> && lasting_range<T> && !writable_range<T>;
+template <class T>
+inline constexpr bool is_constant_value = !elements<T> && !stands_for_elements<std::remove_reference_t<T>> &&
+                                          std::is_const_v<std::remove_reference_t<T>>;
+/// Of volatile elements, or one.
+template <class T>
+inline constexpr bool is_volatile = std::is_volatile_v<std::remove_reference_t<T>>;
+template <std::ranges::range R>
+inline constexpr bool is_volatile<R> = std::is_volatile_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
 /// Another header has forms of a call for an argument of type T.
 template <class T>
@@ -139,6 +152,14 @@ constexpr std::size_t place_of_functor() {
   return place;
 }
 
+/// The root would be rounded.
+template <collective C, class... Arguments>
+constexpr bool has_fractional_root() {
+  bool last = false;
+  ((last = algorithm<Arguments> ? last : std::is_floating_point_v<std::remove_cvref_t<Arguments>>), ...);
+  return has_root(C) && last;
+}
+
 /// The mistake in an element type.
 template <class E, class Comm>
 constexpr mistaken mistaken_element() {
@@ -210,7 +231,10 @@ constexpr mistaken mistaken_in() {
   else if constexpr (is_part<std::remove_cvref_t<first>> || written_archive<std::remove_cvref_t<first>> ||
                      read_archive<std::remove_cvref_t<first>>)
     return mistaken::skeleton;
+  else if constexpr (has_fractional_root<C, Arguments...>()) return mistaken::root;
   else if constexpr ((n > 2 || C == barrier) && is_name<last>) return mistaken::name;
+  else if constexpr ((is_volatile<Arguments> || ...)) return mistaken::changing;
+  else if constexpr (is_constant<out> || (C == broadcast && is_constant_value<out>)) return mistaken::constant_output;
   else if constexpr (container != mistaken::something) return container;
   else if constexpr (std::is_void_v<E> || std::is_void_v<element_in_t<second>>) return mistaken::untyped;
   else if constexpr (address<E>) return mistaken::addresses;
@@ -224,13 +248,12 @@ constexpr mistaken mistaken_in() {
   else if constexpr (number<first> && number<second> && n > 3 && combines(C) && std::is_lvalue_reference_v<second> &&
                      !std::is_same_v<std::remove_cvref_t<first>, std::remove_cvref_t<second>>) return mistaken::types;
   else if constexpr (elements<out> && !lasting_range<out>) return mistaken::temporary_output;
-  else if constexpr (elements<out> && !writable_range<out>) return mistaken::constant_output;
   else if constexpr (How != made::at_once && elements<first> && !lasting_range<first>) return mistaken::temporary_input;
   else if constexpr (combines(C) && functor_at == n) return mistaken_functor<E, Arguments...>();
   else if constexpr (C == reduce && !whole_number<last_but_algorithm>) return mistaken::root;
   else if constexpr (pointer<first>) return mistaken::pointer_and_count;
   else if constexpr (combines(C) && elements<first> && functor_at == 2) return mistaken::no_output;
-  else if constexpr (C == exclusive_scan && elements<first> && functor_at == 3) return mistaken::no_init;
+  else if constexpr (C == exclusive_scan && functor_at == (elements<first> ? 3 : 2)) return mistaken::no_init;
   else if constexpr (has_root(C) && !whole_number<last_but_algorithm>) return mistaken::root;
   else if constexpr ((0 + ... + int{std::ranges::range<Arguments>}) > most_ranges(C)) return mistaken::displacements;
   else if constexpr (How != made::at_once && !elements<first> && !stands_in_place<std::remove_cvref_t<first>>)
@@ -284,6 +307,7 @@ struct answer : mistake {
                 "colligo: the output is a temporary, which is destroyed when the call returns: give it a name; a view "
                 "(std::span) of a named object may be a temporary");
   static_assert(what != mistaken::constant_output, "colligo: the output is const: the call can not write to it");
+  static_assert(what != mistaken::changing, "colligo: volatile elements can not be sent: copy them");
   static_assert(what != mistaken::temporary_input,
                 "colligo: a request reads its input until it is complete, but a temporary is destroyed before: give it "
                 "a name, and keep it until wait()");
@@ -311,14 +335,14 @@ struct answer : mistake {
                 "colligo: the functor does not combine two elements: op(a, b) has to return one of their type; "
                 "std::plus<>{} needs their operator+, and arrays and containers have none");
   static_assert(what != mistaken::root,
-                "colligo: the root, a rank, is the last argument (but for an algorithm): reduce(comm, in, out, op, "
-                "root), broadcast(comm, range, root), gather(comm, in, out, root)");
+                "colligo: the root, a rank and so an integer, is the last argument (but for an algorithm): "
+                "reduce(comm, in, out, op, root), broadcast(comm, range, root), gather(comm, in, out, root)");
   static_assert(what != mistaken::no_output,
                 "colligo: a range without an output: write in_place(range), or give an output, for the elements one by "
                 "one");
   static_assert(what != mistaken::no_init,
-                "colligo: exclusive_scan of ranges has a value for rank 0 before the functor: "
-                "exclusive_scan(comm, in, out, init, op)");
+                "colligo: exclusive_scan of ranges, and of what has no default constructor, has a value for rank 0 "
+                "before the functor: exclusive_scan(comm, in, out, init, op)");
   static_assert(what != mistaken::displacements,
                 "colligo: blocks lie one after the other in the order of ranks; displacements are for "
                 "all_gatherv(comm, in, out, counts, displs), gatherv(comm, in, out, counts, displs, root), "
@@ -379,6 +403,13 @@ struct answer : mistake {
                 "out_counts), reduce (graph, in, out, op), reduce_v (graph, in, counts, out, op), and an algorithm");
 };
 
+/// The type of wait_all, wait_any and test_all of what is no range of requests.
+template <class... Arguments>
+struct no_requests : mistake {
+  static_assert(sizeof...(Arguments) > 99, "colligo: wait_all, wait_any and test_all take one range of requests: "
+                "std::vector<colligo::request>, std::array ..., or of persistent ones");
+};
+
 /// Arguments that in_place() does not accept.
 template <class T>
 concept can_not_stand_in_place = !stands_for_elements<std::remove_reference_t<T>> &&
@@ -397,6 +428,15 @@ in_place_range<std::span<detail::element_in_t<T>>> in_place(T&&) {
   static_assert(!std::is_lvalue_reference_v<T>, "colligo: the call writes to in_place, but this is const");
   return {};
 }
+
+#define COLLIGO_NO_REQUESTS(name) \
+  template <class... Arguments> \
+    requires(sizeof...(Arguments) != 1 || !(detail::range_of_requests<Arguments> && ...)) \
+  detail::no_requests<Arguments...> name(Arguments&&...) { return {}; }
+COLLIGO_NO_REQUESTS(wait_all)
+COLLIGO_NO_REQUESTS(wait_any)
+COLLIGO_NO_REQUESTS(test_all)
+#undef COLLIGO_NO_REQUESTS
 
 }  // namespace by_name
 

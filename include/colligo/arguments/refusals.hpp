@@ -23,7 +23,8 @@ struct refused {
 // These throw, before anything has been written.
 [[noreturn]] void refuse_size(refused const& refusal, std::size_t is, std::size_t wanted, char const* which);
 [[noreturn]] void refuse_root(refused const& refusal, int root);
-[[noreturn]] void refuse_overlap(refused const& refusal);
+[[noreturn]] void refuse_overlap(refused const& refusal, bool is_one_range);
+[[noreturn]] void refuse_null(refused const& refusal, char const* which, std::size_t n);
 [[noreturn]] void refuse_because(refused const& refusal, std::string_view why);
 [[noreturn]] void refuse_count(refused const& refusal, std::string const& count);
 // Also throws: the call has ended with this error.

@@ -27,8 +27,12 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& refusal, int root) {
   refuse_because(refusal, concat({"root ", root, " is not a rank, ranks are 0 to ", refusal.state.size() - 1}));
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& refusal) {
-  refuse_because(refusal, "input and output overlap; for one range that is both write in_place(range)");
+[[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& refusal, bool is_one_range) {
+  refuse_because(refusal, is_one_range ? "input and output overlap; for one range that is both write in_place(range)"
+                                       : "input and output overlap");
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_null(refused const& refusal, char const* which, std::size_t n) {
+  refuse_because(refusal, concat({which, " is a null pointer, expected ", with_number(n, "element")}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& refusal, std::string const& count) {
   refuse_because(refusal, concat({"a count is negative: ", count}));

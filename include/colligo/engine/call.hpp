@@ -33,7 +33,7 @@ namespace detail {
 /// Elements that can be sent over such a communicator: as bytes, or as objects that are constructed and copied.
 template <class T, class Comm>
 concept travels_over =
-    std::is_object_v<T> &&
+    std::is_object_v<T> && !std::is_volatile_v<T> &&
     (travels_as_bytes<std::remove_cv_t<T>> ||
      (std::semiregular<std::remove_cv_t<T>> && state_of<Comm>::template carries<std::remove_cv_t<T>>));
 

@@ -85,7 +85,7 @@ class persistent : public detail::handle {
 namespace detail {
 
 template <class R>
-concept range_of_requests = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+concept range_of_requests = std::ranges::forward_range<R> &&
     (std::is_same_v<std::ranges::range_value_t<R>, request> ||
      std::is_same_v<std::ranges::range_value_t<R>, persistent>);
 

@@ -73,7 +73,7 @@ class graph {
   /// edges out share one block differ from others.
   void begin(bool is_shared) {
     at_ = 0;
-    differ_ = std::exchange(is_shared_, is_shared) != is_shared;
+    differ_ |= std::exchange(is_shared_, is_shared) != is_shared;
   }
   /// False if the sum is larger than any vector.
   bool add(std::size_t n) {
@@ -83,7 +83,7 @@ class graph {
     return fits;
   }
   void end() {
-    if (differ_ || number_ == 0) number_ = ++state().newest_distribution;
+    if (std::exchange(differ_, false) || number_ == 0) number_ = ++state().newest_distribution;
   }
   std::size_t elements_out() const { return is_shared_ ? offsets_[out_ == 0 ? 0 : 1] : offsets_[out_]; }
   std::size_t elements_in() const { return offsets_[out_ + in_] - offsets_[out_]; }
@@ -132,13 +132,15 @@ class graph_arguments : public call_arguments<collective::exchange, Comm> {
   void set_blocks(Out const& out, In const& in, bool shared = false) const {
     this->require_size(std::ranges::size(out), edges_.out_degree(), "the list of counts", call_);
     this->require_size(std::ranges::size(in), edges_.in_degree(), "the list of counts of what comes", call_);
-    for (auto const n : out) this->require_count(n, call_);
-    for (auto const n : in) this->require_count(n, call_);
-    edges_.begin(shared);
     bool fits = true;
-    for (auto const n : out) fits &= edges_.add(static_cast<std::size_t>(n));
-    for (auto const n : in) fits &= edges_.add(static_cast<std::size_t>(n));
-    edges_.end();
+    this->make_calls(1, [&] {   // counts may throw
+      for (auto const n : out) this->require_count(n, call_);
+      for (auto const n : in) this->require_count(n, call_);
+      edges_.begin(shared);
+      for (auto const n : out) fits &= edges_.add(static_cast<std::size_t>(n));
+      for (auto const n : in) fits &= edges_.add(static_cast<std::size_t>(n));
+      edges_.end();
+    });
     if (!fits) refuse_because(this->as_refused(call_), "the sum of the counts is larger than any vector");
     require_own_blocks();
   }

@@ -32,6 +32,11 @@ class grid {
   /// The same for all axes.
   grid(Comm const& comm, int const (&ranks)[D], bool periodic = false)
       : grid(comm, std::to_array(ranks), same(periodic)) {}
+  template <std::integral Ranks, class... More>
+  grid(Comm const& comm, Ranks, More const&...) : grid(comm, std::array<int, D>{}, same(false)) {
+    static_assert(!std::is_integral_v<Ranks>,
+                  "colligo: a grid takes a number for each axis, in braces: grid(comm, {0, 0}) chooses two");
+  }
   grid(Comm const& comm, std::array<int, D> const& ranks, std::array<bool, D> const& periodic)
       : state_(&state_of<Comm>::open(comm)), ranks_(ranks), periodic_(periodic) {
     choose_ranks();
@@ -108,5 +113,7 @@ class grid {
   std::array<int, D> ranks_, at_{};
   std::array<bool, D> periodic_;
 };
+template <class Comm, std::integral Ranks, class... More>   // for the message
+grid(Comm const&, Ranks, More const&...) -> grid<Comm, 1>;
 
 }  // namespace colligo

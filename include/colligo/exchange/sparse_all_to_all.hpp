@@ -13,6 +13,7 @@
 
 #include "../arguments/call_arguments.hpp"
 #include "../arguments/forms.hpp"
+#include "../arguments/mistakes.hpp"
 #include "../communicators/communicators.hpp"
 #include "../rules/policies.hpp"
 #include "letters.hpp"
@@ -57,6 +58,15 @@ constexpr void require_sparse_elements() {
   static_assert(std::default_initializable<T>,
                 "colligo: sparse_all_to_all: elements need a default constructor, because they arrive in a vector");
 }
+
+/// The type of a mistaken call, with the message.
+template <class... Arguments>
+struct no_messages : mistake {
+  static_assert(sizeof...(Arguments) > 99,
+                "colligo: sparse_all_to_all takes (comm, messages), pairs of a rank and a range, "
+                "std::vector{std::pair{rank, std::vector{1.0, 2.0}}}, or (comm, targets, counts, joined); for a block "
+                "to each rank write all_to_all_v");
+};
 
 /// All of a call but its result.
 template <class Comm, class T>
@@ -281,6 +291,18 @@ template <communicator Comm, std::ranges::sized_range Targets, std::ranges::size
                 "temporary");
   return detail::exchange_later<typename message::element>(comm, way, targets, counts, joined);
 }
+
+/// For arguments that no form accepts: the message says what to write.
+template <communicator Comm, class... Arguments>
+  requires(!requires(Comm const& comm, Arguments&&... arguments) {
+    colligo::sparse_all_to_all(comm, static_cast<Arguments&&>(arguments)...);
+  })
+detail::no_messages<Arguments...> sparse_all_to_all(Comm const&, Arguments&&...) { return {}; }
+template <communicator Comm, class... Arguments>
+  requires(!requires(Comm const& comm, Arguments&&... arguments) {
+    colligo::isparse_all_to_all(comm, static_cast<Arguments&&>(arguments)...);
+  })
+detail::no_messages<Arguments...> isparse_all_to_all(Comm const&, Arguments&&...) { return {}; }
 
 }  // namespace by_name
 

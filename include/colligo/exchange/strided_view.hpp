@@ -97,6 +97,11 @@ constexpr strided_view<T, D> made_strided(T* first, Extent const (&extents)[D], 
   }
   return view;
 }
+template <class R, std::size_t D>
+constexpr strided_view<char, D> no_pointer() {
+  static_assert(std::is_pointer_v<R>, "colligo: strided and row_major take a pointer to the first element: its.data()");
+  return {};
+}
 template <class T, std::size_t D, class Extent>
 constexpr strided_view<T, D> made_row_major(T* first, Extent const (&extents)[D]) {
   strided_view<T, D> view = made_strided(first, extents, extents);
@@ -136,6 +141,19 @@ template <class T, std::size_t D>   // of different types
 constexpr strided_view<T, D> row_major(T* first, detail::any_integer const (&extents)[D]) {
   return detail::made_row_major(first, extents);
 }
+
+/// For a container in place of a pointer: the message says what to write.
+template <class R, std::integral Count, std::integral Stride>
+  requires(!std::is_pointer_v<std::decay_t<R>>)
+constexpr auto strided(R&&, Count, Stride) { return detail::no_pointer<R, 1>(); }
+template <class R, std::size_t D>
+  requires(!std::is_pointer_v<std::decay_t<R>>)
+constexpr auto strided(R&&, detail::any_integer const (&)[D], detail::any_integer const (&)[D]) {
+  return detail::no_pointer<R, D>();
+}
+template <class R, std::size_t D>
+  requires(!std::is_pointer_v<std::decay_t<R>>)
+constexpr auto row_major(R&&, detail::any_integer const (&)[D]) { return detail::no_pointer<R, D>(); }
 
 }  // namespace by_name
 

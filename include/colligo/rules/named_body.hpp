@@ -20,7 +20,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
     (known += known.empty() ? "" : ", ") += each;
   if (knob == nullptr)
     return concat({name.empty() ? ": a knob is missing after ':' or ','" : concat({" has no knob \"", name, "\""}),
-                   known.empty() ? ", it has none" : ", its knobs are ", known});
+                   !known.empty() ? ", its knobs are " : name.empty() ? ", but it has none" : ", nor any other",
+                   known});
   if (equals == setting.npos) return concat({": the knob ", name, " has no value: ", name, "=number"});
   std::string_view const value = setting.substr(equals + 1);
   auto const number = number_in(value);

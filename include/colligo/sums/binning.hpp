@@ -71,9 +71,11 @@ std::uint64_t rounded_bits(bins kept, number_format format);
 /// The result differs from the exact sum of n numbers, of which the largest is m, by at most n m 2^(-40 (K - 1)) before
 /// it is rounded, once. NaN, infinities, and zero: as exact_sum. Precondition: fewer than 2^53 summands. Cost: 1 to 2
 /// ns for a number in a long range.
-template <detail::binary_number T, int K = 3>
+template <class T, int K = 3>
   requires(K >= 1 && K <= detail::bins::most)
 class binned_sum {
+  static_assert(detail::binary_number<T>, "colligo: a binned_sum is one of float, double or a half type");
+
  public:
   using value_type = T;
 

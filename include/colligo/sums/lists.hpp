@@ -258,7 +258,7 @@ class intervals_of_lists {
       : all_(all),
         first_(first),
         capacity_(2 * static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(n))) + 2),
-        op_(static_cast<Op>(op)) {}
+        op_(static_cast<Op&&>(op)) {}
   std::size_t capacity() const { return capacity_; }
   std::int64_t places() const { return std::ssize(all_); }
   answer result(std::span<entry const> found) {

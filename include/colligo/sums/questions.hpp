@@ -20,7 +20,11 @@ template <class R, class Comm>
 concept listed_over = elements_over<R, Comm> && travels_as_bytes<std::ranges::range_value_t<R>>;
 /// Ranges whose extremes can be sent; between threads all can.
 template <class R, class Comm>
-concept ordered_over = elements_over<R, Comm> && travels_over<best_of_stretch<std::ranges::range_value_t<R>>, Comm>;
+concept ordered_over = elements_over<R, Comm> && std::default_initializable<std::ranges::range_value_t<R>> &&
+                       travels_over<best_of_stretch<std::ranges::range_value_t<R>>, Comm>;
+/// The same, with a value of none.
+template <class R, class Comm>
+concept accumulated_over = listed_over<R, Comm> && std::default_initializable<std::ranges::range_value_t<R>>;
 
 /// The length of a sequence of which this rank has `mine` elements. One collective.
 template <class Comm>
@@ -103,7 +107,7 @@ struct asked_top {
 struct asked_accumulate {
   static std::uint32_t calls_before(auto const&...) { return 2; }
 
-  template <class Comm, listed_over<Comm> R, class Op>
+  template <class Comm, accumulated_over<Comm> R, class Op>
     requires(functor_on_elements<Op, R> && functor_of_two<Op, std::ranges::range_value_t<R>>)
   auto operator()(Comm const& comm, R const& range, Op&& op) const {
     auto const all = as_span(range);
@@ -122,8 +126,9 @@ inline constexpr bool are_gone_factors<two_factors<A, B>> = !lasting<A> || !last
 template <class T>
 struct asked_about {
   using type = T;
-  static constexpr bool packs = false, may_be_kept = (!std::ranges::range<T> || lasting<T>) &&
-                                                     !are_gone_factors<std::remove_cvref_t<T>>;
+  static constexpr bool packs = false;
+  static constexpr bool may_be_kept = (std::ranges::range<T> ? lasting<T> : std::copy_constructible<std::decay_t<T>>) &&
+                                      !are_gone_factors<std::remove_cvref_t<T>>;
 };
 template <class T>
 using asked_as = typename asked_about<T>::type;
@@ -200,21 +205,25 @@ struct no_answer : mistake {
   static_assert(!lists<asked_mean_and_variance>,
                 "colligo: mean_and_variance takes (comm, range of float, double or half types); integers have to be "
                 "converted");
-  static_assert(!lists<asked_minimum_of>, "colligo: minimum_of takes (comm, range of what travels as bytes)");
-  static_assert(!lists<asked_maximum_of>, "colligo: maximum_of takes (comm, range of what travels as bytes)");
-  static_assert(!lists<asked_extremes>, "colligo: extremes takes (comm, range of what travels as bytes)");
+  static_assert(!lists<asked_minimum_of>,
+                "colligo: minimum_of takes (comm, range of what travels as bytes and has a default constructor)");
+  static_assert(!lists<asked_maximum_of>,
+                "colligo: maximum_of takes (comm, range of what travels as bytes and has a default constructor)");
+  static_assert(!lists<asked_extremes>,
+                "colligo: extremes takes (comm, range of what travels as bytes and has a default constructor)");
   static_assert(!lists<asked_sums>, "colligo: sums takes (comm, range or colligo::factors(range, range), ...)");
   static_assert(!lists<asked_top>,
                 "colligo: top takes (comm, range of what travels as bytes, k[, compare[, projection]])");
   static_assert(!lists<asked_accumulate>,
-                "colligo: accumulate takes (comm, range of what travels as bytes, functor on its elements)");
+                "colligo: accumulate takes (comm, range of what travels as bytes and has a default constructor, "
+                "functor on its elements)");
 };
 /// The same of a request, whose arguments may be those of the blocking call.
 template <class Asked, class Comm, class... Arguments>
 struct no_request : mistake {
   static_assert(sizeof...(Arguments) == 0,
-                "colligo: a request takes the arguments of the blocking call, ranges that are no temporaries, and last "
-                "a variable of the type that the blocking call returns");
+                "colligo: a request takes the arguments of the blocking call, ranges that are no temporaries, functors "
+                "that can be copied, and last a variable of the type that the blocking call returns");
 };
 
 }  // namespace colligo

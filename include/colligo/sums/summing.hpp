@@ -49,6 +49,14 @@ struct sum_of_summands<exact_product<T>> {
   using state = fixed_point<2 * format_of<T>.least(), 2 * format_of<T>.top()>;
 };
 
+template <class Summand>
+struct sum_of_summands {
+  using number = double;
+  using state = typename sum_of_summands<number>::state;
+  static_assert(std::same_as<Summand, double>, "colligo: an exact_sum is one of float, double, a half type, or of "
+                "exact_product of one; colligo::sum of integers is exact without it");
+};
+
 struct inside_of_sum {
   template <class Sum>
   static auto const& state(Sum const& sum) { return sum.state_; }
@@ -69,7 +77,6 @@ struct inside_of_sum {
 /// one; else the sum of all numbers, rounded to nearest, ties to even. Only this rounding may overflow. Zero is +0.
 /// Precondition: fewer than 2^64 summands. Cost: about 3 ns for a number, 1 for one in a long range.
 template <class Summand>
-  requires requires { typename detail::sum_of_summands<Summand>::state; }
 class exact_sum {
   using state = typename detail::sum_of_summands<Summand>::state;
 
@@ -199,7 +206,6 @@ template <class Op, class T>
 inline constexpr bool exact<Op, T> = true;
 
 template <class Summand>
-  requires requires { typename detail::sum_of_summands<Summand>::state; }
 exact_sum<Summand>& exact_sum<Summand>::operator+=(exact_product<value_type> const& product) {
   using namespace detail;
   constexpr number_format format = format_of<value_type>;
@@ -231,7 +237,6 @@ exact_sum<Summand>& exact_sum<Summand>::operator+=(exact_product<value_type> con
 }
 
 template <class Summand>
-  requires requires { typename detail::sum_of_summands<Summand>::state; }
 void exact_sum<Summand>::add_products(std::span<value_type const> a, std::span<value_type const> b) {
   using namespace detail;
   if constexpr (!std::is_same_v<Summand, value_type> && sizeof(value_type) >= sizeof(float)) {
