@@ -14,7 +14,6 @@
 
 #include "../core/error.hpp"
 #include "../core/small_vector.hpp"
-#include "../algorithm/ring.hpp"
 #include "run_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -181,15 +180,17 @@ struct compare_calls {
   return words;
 }
 
+struct take_known {
+  description operator()(description const& a, description const& b) const { return a.text().empty() ? b : a; }
+};
 [[gnu::cold]] COLLIGO_BODY void compare_with_others(communicator_state& state, description const& mine) {
   if (state.size() == 1) return;
   verdict all{mine.is_refusal ? 0 : mine.hash(), 0};
   combine_among_ranks(state, compare_calls{}, view(&all, 1));
   if (all.differ == 0) return;
   small_vector<description> theirs(static_cast<std::size_t>(state.size()));
-  blocks const each{{0, theirs.size()}, state.size()};
-  exchange_among_ranks<collective::all_gather, ring>(state, no_functor{}, each, &mine, each[state.rank()],
-                                                     theirs.data());
+  theirs[static_cast<std::size_t>(state.rank())] = mine;
+  combine_among_ranks(state, take_known{}, view<description>(theirs));
   if (!mine.is_refusal) throw mismatch_error(difference_text(theirs));
 }
 

@@ -26,20 +26,15 @@ void agree_on(communicator_state& state, call const& call, choice const& by, cal
 /// mismatch_error. Returns.
 void report_refusal(communicator_state& state, bool checked, std::string_view why);
 
-// A small internal collective. It goes over messages, which always work.
-template <collective C, class Tag, class T, class Op>
-void exchange_among_ranks(communicator_state& state, Op op, blocks const& vector, T const* in, range in_covers,
-                          T* out) {
-  state.execute({C, &element_of<T, Op>, state.wire_of_bytes(), &op, vector,
-                {reinterpret_cast<std::byte const*>(in), in_covers}, {reinterpret_cast<std::byte*>(out), vector.whole}},
-               {erased_policy_for<C, Tag>, Tag{}, transport::messages});
-}
-/// The ranks combine these values, element by element.
+/// The ranks combine these values, element by element. Over messages, which always work.
 template <class T, class Op>
 void combine_among_ranks(communicator_state& state, Op op, view<T> values) {
   blocks const all{{0, values.size()}, state.size()};
-  exchange_among_ranks<collective::all_reduce, recursive_doubling>(state, op, all, values.data(), all.whole,
-                                                                   values.data());
+  auto* const bytes = reinterpret_cast<std::byte*>(values.data());
+  state.execute({collective::all_reduce, &element_of<T, Op>, state.wire_of_bytes(), &op, all, {bytes, all.whole},
+                 {bytes, all.whole}},
+                {erased_policy_for<collective::all_reduce, recursive_doubling>, recursive_doubling{},
+                 transport::messages});
 }
 
 /// Calls f() and reports its errors to the other ranks, which may wait for this one.
