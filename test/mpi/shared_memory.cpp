@@ -292,6 +292,29 @@ BOOST_AUTO_TEST_CASE(soak) {
   BOOST_TEST(wrong == 0, wrong << " wrong elements in " << calls << " calls");
 }
 
+BOOST_AUTO_TEST_CASE(the_mpi_library_s_own_is_wished_for_and_counts_with_int) {
+  constexpr std::size_t many = std::size_t{1} << 31;
+  auto const takes_vendor = [](mpi_communicator const& comm, collective what, std::size_t n) {
+    return explain<char>(comm, what, n).find("vendor by the MPI library") != std::string::npos;
+  };
+  setenv("COLLIGO_ALL_GATHERV", "vendor", 1), setenv("COLLIGO_ALL_GATHER", "vendor", 1);
+  own_comm const wishing;
+  int const p = wishing.over().size();
+  for (std::size_t const n : {many, std::size_t{1}, many}) {
+    BOOST_TEST(takes_vendor(wishing.over(), collective::all_gather, n) == (n < many), n);
+    BOOST_TEST(takes_vendor(wishing.over(), collective::all_gatherv, n) == (n < many), n);
+  }
+  unsetenv("COLLIGO_ALL_GATHERV"), unsetenv("COLLIGO_ALL_GATHER");
+  own_comm const with_table;
+  use_table("all_gather any any " + std::to_string(p) + " 2G vendor");
+  BOOST_TEST(takes_vendor(with_table.over(), collective::all_gather, many - 1));
+  BOOST_TEST(!takes_vendor(with_table.over(), collective::all_gather, many));
+  use_table("");
+  auto* const nowhere = reinterpret_cast<char*>(std::uintptr_t{1} << 40);   // it throws before it reads
+  std::span<char> const all(nowhere + many, many * static_cast<std::size_t>(p));
+  BOOST_CHECK_THROW(all_gather(wishing.over(), std::span<char const>(nowhere, many), all, vendor{}), algorithm_error);
+}
+
 BOOST_AUTO_TEST_CASE(the_page_shows_what_explain_prints) {
   boost::mpi::communicator const world(boost::mpi::communicator(), boost::mpi::comm_duplicate);
   if (world.size() != 4) return;

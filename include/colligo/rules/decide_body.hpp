@@ -47,10 +47,12 @@ inline situation situation_of(communicator_state& state, call const& call) {
 namespace colligo::inline COLLIGO_MODE::detail {
 
 // The choice for a situation: by the user's table, the library's, or the rules.
-inline void choose_now(collective c, policy_table const& policies, kept_choice& kept) {
+inline void choose_now(communicator_state const& state, call const& call, policy_table const& policies,
+                       kept_choice& kept) {
   situation const& s = kept.known;
-  choice const* const take =
-      kept.measured && !s.stable ? read_tables.find(*kept.measured, c, s, kept.measured_line) : nullptr;
+  choice const* take =
+      kept.measured && !s.stable ? read_tables.find(*kept.measured, call.what, s, kept.measured_line) : nullptr;
+  if (take && take->as<vendor>() && !state.has_vendor(call)) take = nullptr;   // more than MPI's int counts
   kept.by = bound(take ? *take : policies.choose(s), policies,
                   take ? decided_by::measured_table : s.on_many_cores() ? decided_by::many_cores
                   : s.shared ? decided_by::table : decided_by::rules);
@@ -67,7 +69,7 @@ inline void choose_first(communicator_state& state, call const& call, policy_tab
     kept.measured = read_user_table(state, call, policies);
     kept.measured_of = call.of;
   }
-  choose_now(call.what, policies, kept);
+  choose_now(state, call, policies, kept);
 }
 
 inline choice const& latest_by_rules(communicator_state& state, call const& call, policies_of_collective policies) {
@@ -75,7 +77,8 @@ inline choice const& latest_by_rules(communicator_state& state, call const& call
   decided_for const wanted(state, call);
   if (kept.automatic && kept.latest == wanted) [[likely]] return kept.by;
   if (!kept.automatic || !kept.take_earlier(wanted)) {
-    if (!kept.is_like(call)) {
+    bool const asks_length = kept.overriding && kept.overriding->as<vendor>();   // MPI counts with int
+    if (!kept.is_like(call) || asks_length) {
       kept.automatic = false;   // while it may throw
       kept.name.clear();
       bool const sums = (state.before() & exactness) != 0;
@@ -85,7 +88,7 @@ inline choice const& latest_by_rules(communicator_state& state, call const& call
       kept.overridden = kept.by;
     } else if (kept.rules) {   // only the vector has changed
       kept.known.vector = call.vector, kept.known.root = call.root;
-      choose_now(call.what, policies(), kept);
+      choose_now(state, call, policies(), kept);
     } else {
       kept.by = kept.overridden;
     }
@@ -125,17 +128,22 @@ COLLIGO_BODY choice as_chosen(endpoint& at, call const& call, choice const& chos
   });
 }
 
-// all_to_all_v by the rules: where padding may pay, the ranks first agree on lengths and on the number of messages.
+// all_to_all_v by the rules: where padding may pay, the ranks first agree on lengths and on the number of messages; and
+// where a variable names the MPI library's own, which counts with int, on the longest vector.
 [[gnu::noinline]] inline void run_exchange(communicator_state& state, call const& call, choice const& by,
                                            policies_of_collective policies) {
-  if (by.who != decided_by::rules || !by.as<padded_bruck>()) return run_checked(state, call, by);
+  bool const may_not_count = by.who == decided_by::environment && by.policy->is_vendor;
+  bool const may_pad = by.who == decided_by::rules && by.as<padded_bruck>();
+  if (!may_not_count && !may_pad) return run_checked(state, call, by);
   situation s = situation_of(state, call);
   auto const [in, out] = vectors_of(call.what, call.vector, state.rank());
   auto const mine = lengths_of(in, out, state.rank());
-  std::array all{mine.longest, mine.usual, mine.longer, mine.messages};
+  std::array all{mine.longest, mine.usual, mine.longer, mine.messages, std::max(in.whole.size(), out.whole.size())};
   combine_among_ranks(state, maximum{}, view<std::size_t>(all));
+  if (may_not_count && all[4] < std::size_t{1} << 31) return run_checked(state, call, by);
   s.exchanged = {all[0], all[1], all[2], all[3]};
-  run_checked(state, call, all[0] == 0 ? by : bound(policies().choose(s), policies(), decided_by::rules));
+  bool const keeps = all[0] == 0 && may_pad;
+  run_checked(state, call, keeps ? by : bound(policies().choose(s), policies(), decided_by::rules));
 }
 
 [[gnu::cold, gnu::noinline]] inline void run_after_by_rules(communicator_state& state, call const& call,

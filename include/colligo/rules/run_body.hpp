@@ -103,8 +103,8 @@ inline refusal why_not(communicator_state& state, call const& call, choice const
     if (state.has_vendor(call)) return {};
     if (call.of->by_index)
       return {" is the MPI library's own collective, which does not know the index of the elements that it combines"};
-    return {" is the MPI library's own collective: it needs a communicator over MPI and elements that travel as bytes "
-            "and need no alignment above 16"};
+    return {" is the MPI library's own collective: it needs a communicator over MPI and elements, fewer than 2^31 in "
+            "a block, that travel as bytes and need no alignment above 16"};
   }
   if (by.over == transport::shared_memory)
     if (std::string const why = state.why_no_memory(*call.of); !why.empty())
