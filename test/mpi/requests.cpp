@@ -279,9 +279,13 @@ BOOST_AUTO_TEST_CASE(calls_that_a_functor_may_not_make_count_as_none) {
     }
     return a + b;
   });
-  colligo::all_reduce(comm, in, out, calls, named("recursive_doubling"));
-  BOOST_TEST(out.back() == comm.size());
-  BOOST_TEST(colligo::all_reduce(comm, 1, std::plus<>{}) == comm.size());
+  for (bool const is_request : {false, true}) {
+    refused = 0;
+    if (is_request) iall_reduce(comm, in, out, calls, named("recursive_doubling")).wait();
+    else colligo::all_reduce(comm, in, out, calls, named("recursive_doubling"));
+    BOOST_TEST(out.back() == comm.size());
+    BOOST_TEST(colligo::all_reduce(comm, 1, std::plus<>{}) == comm.size());
+  }
 }
 
 /// Some of which have the same ranks, some more or fewer; split, reversed, cartesian.

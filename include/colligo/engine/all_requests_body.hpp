@@ -58,11 +58,13 @@ COLLIGO_BODY void requests_of_rank::make_room(int one_more_or_less) {
   advance_all = [](requests_of_rank& all) { return all.advance(); };
 }
 
-COLLIGO_BODY void requests_of_rank::refuse_inside(communicator_state const& state) {
+COLLIGO_BODY bool requests_of_rank::is_inside(communicator_state const& state) {
   auto const turn = lock();
-  if (walks_ == 0 || are_of_parent()) return;
-  for (running const* const r : in_progress_)
-    if (r && r->advancing_ && &r->state_ == &state) throw_in_functor(state);
+  return walks_ != 0 && !are_of_parent() &&
+         is_any(in_progress_, [&](running const* r) { return r && r->advancing_ && &r->state_ == &state; });
+}
+COLLIGO_BODY void requests_of_rank::refuse_inside(communicator_state const& state) {
+  if (is_inside(state)) throw_in_functor(state);
 }
 
 // A thread inside a request's functor makes progress for the other requests.

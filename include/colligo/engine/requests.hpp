@@ -131,7 +131,9 @@ class requests_of_rank {
   void add(running& r, std::uint32_t number);
   /// Advances a request that plays, if it is the only one and no other thread makes progress; otherwise returns false.
   bool advance_alone(running& r, bool waits);
-  /// Throws error inside a functor of a request over this state: a call there could match no call of other ranks.
+  /// Inside a functor of a request over this state: a call there could match no call of other ranks.
+  bool is_inside(communicator_state const& state);
+  /// Throws error there.
   void refuse_inside(communicator_state const& state);
   /// Several threads may make and drop requests.
   locked lock() { return locked(shared_ && !are_of_parent() ? &mutex_ : nullptr); }

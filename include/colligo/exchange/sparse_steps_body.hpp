@@ -83,6 +83,7 @@ COLLIGO_BODY std::string reason_of(endpoint const& at, std::exception_ptr const&
 
 // Refuses what this rank has not made of the two calls that the other ranks make; `before`: its calls before these.
 [[gnu::cold]] inline void refuse_both(communicator_state& state, std::uint32_t before, char const* why) {
+  if (state.requests().is_inside(state)) return;   // of a functor, whose call the other ranks do not make
   while (static_cast<std::int32_t>(before + 2 - state.calls) > 0) state.refuse(why);
 }
 
