@@ -183,5 +183,7 @@ alone += [   # of its own
     (*add, "count_.load", "relaxed"), (*add, "count_.store", "relaxed"),
     (identity_body, "bool abandoned_calls::may_have_forgotten(", "count_.load", "relaxed"),
     (identity_body, "bool abandoned_calls::may_have_forgotten(", "one.load", "relaxed"),
+    (identity_body, "void abandoned_calls::forget_before(", "one.load", "relaxed"),
+    (identity_body, "void abandoned_calls::forget_before(", "one.store", "relaxed"),
     (*add, "e.number.load", "relaxed"), (*add, "e.first.load", "relaxed"), (*put_notice, "version_.load", "relaxed"),
 ]

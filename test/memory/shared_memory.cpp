@@ -287,6 +287,17 @@ TEST_CASE("of many calls that a rank has abandoned the latest are known, and tha
   CHECK(all->may_have_forgotten(20));
 }
 
+TEST_CASE("calls that were abandoned long ago are forgotten, because their numbers come again") {
+  auto const all = std::make_unique<detail::abandoned_calls>();
+  std::uint32_t const long_ago = 7, now = 7 + 3 * (1u << 30);
+  all->add(long_ago, "an old reason");
+  all->add(now - 5, "a reason");
+  all->forget_before(now);
+  CHECK_FALSE(all->has(long_ago));
+  CHECK(all->reason(long_ago).empty());
+  CHECK(all->reason(now - 5) == "a reason");
+}
+
 TEST_CASE("a reason is that of its own call, also where many in a row have been abandoned") {
   auto const all = std::make_unique<detail::abandoned_calls>();
   for (std::uint32_t k = 1; k <= 10; ++k) all->add(k, "reason " + std::to_string(k));

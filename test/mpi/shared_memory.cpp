@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <colligo/colligo.hpp>
+#include <colligo/table.hpp>
 #include <colligo/transport/messages/mpi_state.hpp>
 #include <colligo/transport/memory/shared_host.hpp>
 #include <cstdio>

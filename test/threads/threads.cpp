@@ -2,9 +2,14 @@
 // Ranks as threads: arguments, errors, state, and what happens when ranks disagree.
 #include <catch2/catch.hpp>
 
+#include <colligo/bytes.hpp>
+#include <colligo/engine/communicator_state.hpp>
+
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
+#include <thread>
 
 #include "../laws.hpp"
 
@@ -91,7 +96,19 @@ TEST_CASE("bad input: an exception that says what, on every rank, and nothing is
         Contains("all_reduce") && Contains("3 elements, expected 4"));
   check([](auto& c, vec&, vec& out) {
     colligo::all_reduce(c, std::span(out).first(3), std::span(out).last(3), std::plus<>{});
-  }, Contains("overlap") && Contains("in_place"));
+  }, Contains("input and output overlap") && !Contains("in_place"));
+  check([](auto& c, vec&, vec& out) { colligo::all_reduce(c, out, out, std::plus<>{}); },
+        Contains("input and output overlap; for one range that is both write in_place(range)"));
+  constexpr double* nowhere = nullptr;
+  check([](auto& c, vec& in, vec&) { colligo::all_reduce(c, in.data(), 3, nowhere, std::plus<>{}); },
+        Contains("the output is a null pointer, expected 3 elements"));
+  check([](auto& c, vec&, vec&) {
+    colligo::scan(c, std::span<double const>(nowhere, 2), std::span(nowhere, 2), maximum{});
+  }, Contains("the input is a null pointer, expected 2 elements"));
+  check([](auto& c, vec&, vec&) { colligo::broadcast(c, nowhere, 1, 0, binary_tree{}); }, Contains("null pointer"));
+  check([](auto& c, vec& in, vec&) {
+    byte_calls(c).all_gather(in.data(), nullptr, 1, registered_element::of<double>());
+  }, Contains("all_gather") && Contains("the output is a null pointer, expected 3 elements"));
   check([](auto& c, vec& in, vec& out) { colligo::reduce(c, in, out, std::plus<>{}, 3); }, Contains("root 3"));
   check([](auto& c, vec& in, vec& out) { colligo::reduce(c, in, out, std::plus<>{}, -1); }, Contains("root -1"));
   check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, out, std::plus<>{}, named("rings")); },
@@ -118,6 +135,87 @@ TEST_CASE("ranks that make different calls are told, not left waiting") {
                std::vector<int> v(comm.rank() == 0 ? 2u : 3u);
                colligo::all_reduce(comm, in_place(v), std::plus<>{}, recursive_doubling{});
              }), Contains("ranks make different calls"));
+}
+
+namespace {
+// As if this communicator had made so many calls: what it forgets meanwhile it forgets where numbers are multiples.
+void go_on(thread_communicator& comm, std::uint32_t calls) {
+  auto& made = detail::state_at(state_of<thread_communicator>::open(comm)).calls;
+  constexpr std::uint32_t period = detail::abandoned_calls::remembered;
+  for (std::uint32_t k = 1; k <= 4; ++k) {
+    std::uint32_t const next = (made / period + 1) * period;
+    if (calls - made < next - made) break;
+    made = next - 5;
+    for (int i = 0; i < 10; ++i) colligo::barrier(comm);   // of the latest 8 there are reports
+  }
+  made = calls - 10;
+  for (int i = 0; i < 10; ++i) colligo::barrier(comm);
+}
+}  // namespace
+
+TEST_CASE("a call is not taken for the one of its number that was refused 2^32 calls ago") {
+  CHECK_NOTHROW(run_threads(2, [](thread_communicator& comm) {
+    std::vector<int> in(3, 1), out(3);
+    for (int i = 0; i < 20; ++i) colligo::barrier(comm);
+    try {
+      colligo::all_reduce(comm, in, std::span(out).first(comm.rank() == 1 ? 2 : 3), std::plus<>{});
+    } catch (error const&) {
+    }
+    std::uint32_t const refused = detail::calls_of(state_of<thread_communicator>::open(comm));
+    for (int i = 0; i < 5; ++i) colligo::barrier(comm);
+    go_on(comm, refused - 2);
+    for (int i = 0; i < 4; ++i) {
+      if (comm.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));   // the others look for it
+      colligo::all_reduce(comm, in, out, std::plus<>{}, over_shared_memory{recursive_doubling{}});
+    }
+  }));
+}
+
+TEST_CASE("ranks that make different calls are told after 2^31 calls too") {
+  CHECK_THAT(message_of(2, [](thread_communicator& comm) {
+               go_on(comm, (1u << 31) + 5);
+               int mine = comm.rank();
+               colligo::broadcast(comm, mine, comm.rank(), over_shared_memory{binary_tree{}});   // roots alone
+               for (int i = 0; i < 3; ++i) colligo::all_reduce(comm, 1.0, std::plus<>{}, recursive_doubling{});
+             }), Contains("ranks make different calls"));
+}
+
+namespace {
+// Of which -1 is one that can not be read.
+struct counts_that_throw {
+  struct iterator {
+    using value_type = int;
+    using difference_type = std::ptrdiff_t;
+    int const* at = nullptr;
+    int operator*() const { return *at < 0 ? throw std::out_of_range("a count") : *at; }
+    iterator& operator++() { return ++at, *this; }
+    iterator operator++(int) { return {at++}; }
+    friend bool operator==(iterator const&, iterator const&) = default;
+  };
+  std::array<int, 2> all;
+  iterator begin() const { return {all.data()}; }
+  iterator end() const { return {all.data() + all.size()}; }
+  std::size_t size() const { return all.size(); }
+};
+}  // namespace
+
+TEST_CASE("counts that throw when they are read: the other ranks are told, and the next call is right") {
+  run_threads(2, [](thread_communicator& comm) {
+    std::vector<int> const in(2, comm.rank()), counts{2, 2};
+    std::vector<int> out(4);
+    colligo::all_gatherv(comm, in, out, counts);
+    bool threw = false;
+    try {
+      colligo::all_gatherv(comm, std::span(in).first(1), std::span(out).first(2),
+                           counts_that_throw{{1, comm.rank() == 1 ? -1 : 1}});
+    } catch (std::out_of_range const&) {
+      threw = comm.rank() == 1;
+    } catch (failed_elsewhere const&) {
+      threw = comm.rank() == 0;
+    }
+    colligo::all_gatherv(comm, in, out, counts);
+    if (!threw || out != std::vector{0, 0, 1, 1}) throw std::runtime_error("out of step");
+  });
 }
 
 TEST_CASE("the first exception of a rank ends the others where they wait") {

@@ -204,6 +204,9 @@ COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& dat
     }
   }
   if (!begun) return;
+[[gnu::cold]] COLLIGO_BODY void mpi_state::forget_calls() noexcept {
+  if (shared_host* const host = shared_ ? shared_->host() : nullptr) host->forget_calls(calls);
+}
   for (auto* const steps : {&steps_memory_->over_messages, &steps_memory_->over_both})
     if (*steps) (*steps)->leave();
   if (steps_memory_->over_memory) steps_memory_->over_memory->abandon();

@@ -263,12 +263,18 @@ class communicator_state : public endpoint {
   std::shared_ptr<communicator_state> life_of_request;   ///< the same, for the next request
   std::uint32_t calls = 0;                      ///< made so far, refused ones included; the same on all ranks
 
+  /// The number of the next call. Reports of calls long ago are forgotten, because numbers come again.
+  std::uint32_t next_call() {
+    if (++calls % abandoned_calls::remembered == 0) [[unlikely]] forget_calls();
+    return calls;
+  }
+  virtual void forget_calls() noexcept {}
   /// Reports that this rank abandons a call, or has not begun it, to the ranks that wait in it, if they can be reached.
   virtual void abandon_call(std::uint32_t number, std::string_view why, bool begun = true) noexcept = 0;
   /// The same, with the exception that is being handled as reason.
   void abandon_call_now(std::uint32_t number) noexcept;
   /// The same for a call that has not begun.
-  void refuse(std::string_view why) noexcept { abandon_call(++calls, why, false); }
+  void refuse(std::string_view why) noexcept { abandon_call(next_call(), why, false); }
 
  protected:
   explicit communicator_state(requests_of_rank& requests) : requests_(requests) {

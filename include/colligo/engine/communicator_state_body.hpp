@@ -140,7 +140,7 @@ inline bool communicator_state::play(call const& call, choice const* by, bool& r
   prepared_call const* const prepared = prepared_.find(call, by, distribution_of(call), records);
   if (!prepared) return false;
   in_call const inside(*this);
-  std::uint32_t const number = ++calls;
+  std::uint32_t const number = next_call();
   bool succeeds;
   try {
     succeeds = prepared->play(*prepared, call, memory, number);
@@ -156,7 +156,7 @@ inline void communicator_state::execute(call const& call, choice const& by, bool
   bool const in_place = call.in.data == call.out.data, two = has_two_vectors(call.what);
   bool const output_is_enough = call.out.covers == call.vector.whole || by.policy->writes_output_alone;
   known.hosts = hosts.kept();
-  policy_run const run{call, by, known, ++calls};
+  policy_run const run{call, by, known, next_call()};
   if (records) [[unlikely]] return execute_recorded(run);
   if (!output_is_enough || by.policy->runs_beside || (by.policy->keeps_input && in_place) ||
       (two && call.of->objects) || requests().busy()) [[unlikely]]
@@ -179,7 +179,7 @@ inline void communicator_state::execute(call const& call, choice const& by, bool
 }
 
 COLLIGO_BODY void communicator_state::execute_vendor(call const& call, choice const& by) {
-  ++calls;
+  next_call();
   in_call const inside(*this);
   std::size_t const began = trace ? trace->begin(call, by.policy->name, calls) : 0;
   if (on_wait) on_wait->enter(call, *by.policy, calls);

@@ -129,6 +129,9 @@ class abandoned_calls {
   std::string reason(std::uint32_t number) const;
   /// A call before all that are known may have been abandoned too.
   bool may_have_forgotten(std::uint32_t number) const;
+  /// Forgets those of more than so many calls before this one.
+  static constexpr std::uint32_t remembered = 1u << 30;
+  void forget_before(std::uint32_t number);
 
  private:
   // Its number is 0 while the other words change.

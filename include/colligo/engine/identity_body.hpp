@@ -162,6 +162,14 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   });
 }
 
+[[gnu::cold]] COLLIGO_BODY void abandoned_calls::forget_before(std::uint32_t number) {
+  auto const forget = [=](std::atomic<std::uint32_t>& one) {
+    if (number - one.load(std::memory_order_relaxed) > remembered) one.store(0, std::memory_order_relaxed);
+  };
+  for (entry& e : latest_) forget(e.number);
+  for (auto& one : numbers_) forget(one);
+}
+
 // get() reads again if the words change meanwhile.
 COLLIGO_BODY void rank_notice::put(noted_call const& noted) {
   words all{};

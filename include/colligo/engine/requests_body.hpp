@@ -171,7 +171,7 @@ COLLIGO_BODY void running::start() {
   }
   bool const told = (state_.before() & hooked) != 0;
   if (told) hooked_ = hook_of_calls->begin(as_hooked(state_, call_, by_, true));
-  all_.add(*this, ++state_.calls);
+  all_.add(*this, state_.next_call());
   is_told_ = told;
 }
 COLLIGO_BODY void running::start_as(std::uint32_t number) { all_.add(*this, number); }

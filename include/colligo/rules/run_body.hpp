@@ -214,7 +214,7 @@ COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice 
     if (!persistent)
       if (auto again = running::kept(state, asked, by, owned)) return again;
     owned_running made(new running(state, asked, by, std::move(owned), persistent));
-    if (persistent) ++state.calls;   // a call, although nothing is sent: a rank that refuses it counts one too
+    if (persistent) state.next_call();   // a call, although nothing is sent: a rank that refuses it counts one too
     return made;
   } catch (...) {
     state.refuse(handled_reason());

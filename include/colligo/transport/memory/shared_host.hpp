@@ -190,6 +190,11 @@ class shared_host {
       my_record().abandoned.add(number, why);
     }
   }
+  [[gnu::cold]] void forget_calls(std::uint32_t number) noexcept {
+    constexpr std::uint32_t most = abandoned_calls::remembered;
+    if (number - latest_abandoned_ > most) latest_abandoned_ = number - most;
+    my_record().abandoned.forget_before(number);
+  }
   /// The latest of the calls that this rank abandoned, in whatever order; 0: none.
   std::uint32_t latest_abandoned() const { return latest_abandoned_; }
   view<rank_record* const> records() const { return records_; }

@@ -51,6 +51,7 @@ class mpi_state final : public communicator_state {
   COLLIGO_BODY bool uses_memory(call const& call, transport over) override;
 
   COLLIGO_BODY void abandon_call(std::uint32_t number, std::string_view why, bool begun) noexcept override;
+  COLLIGO_BODY void forget_calls() noexcept override;
   /// A blocking call has to poll for its messages, because the rank drops messages or watches its waits meanwhile.
   bool must_poll() const { return left_calls::any() || watches_waits() || requests().busy(); }
   /// Called between two polls. Throws stalled.

@@ -93,6 +93,10 @@ struct group_of_threads {
       std::size_t const next = runs_before(number);
       return next != 0 && number <= runs_[next - 1].last;
     }
+    void forget_before(std::uint32_t number) {
+      locked const lock(mutex_);
+      std::erase_if(runs_, [=](run const& r) { return number - r.last > abandoned_calls::remembered; });
+    }
 
    private:
     struct run { std::uint32_t first, last; };
@@ -213,6 +217,10 @@ struct group_of_threads {
       at(rank).calls_abandoned.add(number, why);
       at(rank).all_abandoned.add(number);
       wake_all();
+    }
+    void forget_calls(int rank, std::uint32_t number) noexcept {
+      at(rank).calls_abandoned.forget_before(number);
+      at(rank).all_abandoned.forget_before(number);
     }
     void report_waits(int rank, patience* watcher) { at(rank).on_wait = watcher; }
     static bool is_gone(void* self, int rank) { return static_cast<group*>(self)->at(rank).gone; }

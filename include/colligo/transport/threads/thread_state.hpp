@@ -116,6 +116,10 @@ struct over_threads {
       } catch (std::bad_alloc const&) {
       }
     }
+    void forget_calls() noexcept override {
+      ranks.forget_calls(rank_, calls);
+      if (shared_) shared_->forget_calls(calls);
+    }
 
     group& ranks;
 
