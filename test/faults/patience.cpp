@@ -8,11 +8,13 @@
 #include <colligo/colligo.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "on_stderr.hpp"
@@ -236,6 +238,25 @@ BOOST_AUTO_TEST_CASE(patience_with_a_first_use) {
         says(text, detail::concat({"colligo: rank 0", waits, "rank ", others, ", from which nothing has come"})),
         !first_is_late);
   }
+}
+
+// A rank that looks gives its core to others, who keep it for milliseconds.
+BOOST_AUTO_TEST_CASE(patience_with_a_first_use_where_others_use_the_cores) {
+  patient_world const here("200ms");
+  if (here.last() == 0) return;
+  double const began = MPI_Wtime();
+  if (here.is_last()) {
+    std::atomic<bool> ends = false;
+    std::vector<std::thread> busy;
+    for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i)
+      busy.emplace_back([&] { while (!ends) {} });
+    here.captured.await(" has waited 200 ms in the first use of communicator grid");
+    ends = true;
+    for (std::thread& one : busy) one.join();
+    double const took = MPI_Wtime() - began;
+    BOOST_CHECK_MESSAGE(took < 2, "reported after " << took << " s");
+  }
+  prepare(here.comm);
 }
 
 BOOST_AUTO_TEST_CASE(patience_that_is_not_needed) {

@@ -61,9 +61,8 @@ class first_use_patience {
   [[gnu::cold]] first_use_patience(MPI_Comm comm, first_use_arrivals const& arrivals)
       : comm_(comm), arrivals_(arrivals) {}
   [[gnu::cold]] COLLIGO_BODY void waits() {
-    if (++looks_ < before_asking) return;
-    std::int64_t const now = now_in_ns();
-    if (looks_ == before_asking) {
+    std::int64_t const now = now_in_ns();   // each look may take a time slice of a core that others use
+    if (began_ == 0) {
       char const* const asked = environment_value("COLLIGO_PATIENCE");
       setting_ = patience_in(asked ? asked : "").value_or(patience_setting{});
       began_ = now;
@@ -75,16 +74,15 @@ class first_use_patience {
     std::string const name = name_of(comm_);
     std::fputs(concat({"colligo: rank ", rank, " has waited ", patience_text(setting_), " in the first use of ",
                        name.empty() ? "a communicator without a name" : "communicator ", name, ", for ",
-                       arrivals_.awaited(size), "; a program whose ranks begin with several communicators in different "
-                       "orders calls colligo::prepare(comm) on each of them before\n"}).c_str(), stderr);
+                       arrivals_.awaited(size), "; a rank that has ended or waits elsewhere does not come; if ranks "
+                       "begin with several communicators in different orders, call colligo::prepare(comm) on each "
+                       "before\n"}).c_str(), stderr);
     setting_ = {};
   }
 
  private:
-  static constexpr unsigned before_asking = 16;   // a look takes milliseconds where ranks share cores
   MPI_Comm comm_;
   first_use_arrivals const& arrivals_;
-  unsigned looks_ = 0;
   patience_setting setting_;
   std::int64_t began_ = 0;
 };
