@@ -3,6 +3,7 @@
 // file, and rank 0 reads it back.
 //   trace <file>           what has to be in a trace of the calls below; exit code 1 if it is not
 //   trace <file> nothing   the file can not be written: the calls have to work all the same
+//   trace <file> reversed  the first communicator has all ranks, in another order: its rank 0 writes the same file
 #include <mpi.h>
 
 #include <colligo/algorithm/catalogue.hpp>
@@ -61,6 +62,14 @@ void run_all(int p) {
   require(one == other && one == std::vector<double>(n, p * (p - 1) / 2), "the sum of a traced request is wrong");
 }
 
+void run_reversed() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm reversed;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+  colligo::all_reduce(colligo::mpi_communicator(reversed), 1.0, std::plus<>{});
+}
+
 std::size_t messages_expected(int p) {
   auto const count = [](auto const& algorithm, int ranks) {
     return colligo::record<double>(algorithm, colligo::collective::all_reduce, ranks, n).total_messages();
@@ -100,12 +109,14 @@ int main(int argc, char** argv) {
   std::string const path = argc > 1 ? argv[1] : "trace.json";
   ::unsetenv("COLLIGO_TRACE");
   if (rank == 0 || rank >= p - 2) ::setenv("COLLIGO_TRACE", path.c_str(), 1);   // rank 0 of the world and of each half
+  std::string const kind = argc > 2 ? argv[2] : "";
   try {
-    run_all(p);
+    kind == "reversed" ? run_reversed() : run_all(p);
     MPI_Finalize();
-    if (rank != 0) return 0;
+    if (rank != (kind == "reversed" ? p - 1 : 0)) return 0;
     std::ifstream file(path);
-    if (argc > 2) require(!file, path + " can be opened");
+    if (kind == "nothing") require(!file, path + " can be opened");
+    else if (kind == "reversed") require(file.good(), path + " is not there");
     else path.ends_with(".svg") ? check_timeline(file, p) : check_chrome_trace(file, p);
     std::cout << path << " is as expected" << std::endl;
   } catch (std::exception const& e) {

@@ -93,7 +93,7 @@ class mpi_trace {
     bootstrap_ = make_communicator_like(comm);   // of one rank it may be the user's
     check_mpi(MPI_Comm_rank(bootstrap_, &rank_), "MPI_Comm_rank");
     check_mpi(MPI_Comm_size(bootstrap_, &size_), "MPI_Comm_size");
-    if (rank_ == 0) refused_ = !file_.emplace(first_row == 0 ? path_ : trace_file::part(path_, first_row));
+    if (rank_ == 0) refused_ = !file_.emplace(whole_ || first_row == 0 ? path_ : trace_file::part(path_, first_row));
     check_mpi(MPI_Bcast(&refused_, 1, MPI_INT, 0, bootstrap_), "MPI_Bcast");
     ahead_ = 0;
     for (int r = 1; r < size_ && !hosts.empty(); ++r)   // one host has one steady clock
