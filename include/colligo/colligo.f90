@@ -46,9 +46,9 @@ module colligo
   character(kind=c_char), bind(c, name='colligo_in_place_storage'), target :: colligo_in_place(1)
 
   interface
-    integer(c_int) function colligo_describe(its, element) bind(c)
+    integer(c_int) function colligo_describe(description, element) bind(c)
       import
-      type(colligo_description), intent(in) :: its
+      type(colligo_description), intent(in) :: description
       type(colligo_element), intent(out) :: element
     end function
     integer(c_int) function colligo_known_element(type, op, element) bind(c)

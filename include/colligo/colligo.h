@@ -42,7 +42,7 @@ char const* colligo_error_text(void);
 typedef void colligo_combine(void* context, void const* left, void const* right, void* into, size_t n);
 struct colligo_description {
   size_t size;               /* bytes of an element, at least 1, a multiple of the alignment */
-  size_t alignment;          /* of the memory that combine is given: a power of two, at most 64 */
+  size_t alignment;          /* of the memory that combine is given: a power of two, at most a line of cache */
   colligo_combine* combine;  /* NULL: such elements are only moved */
   void* context;             /* for combine; lives as long as calls and requests that use it */
   int commutative;           /* operands may change places */
@@ -56,7 +56,7 @@ typedef struct colligo_element {
   void const* combined;
   void* context;
 } colligo_element;
-int colligo_describe(struct colligo_description const* its, colligo_element* element);
+int colligo_describe(struct colligo_description const* description, colligo_element* element);
 
 enum colligo_type {
   COLLIGO_BYTE, COLLIGO_INT8, COLLIGO_INT16, COLLIGO_INT32, COLLIGO_INT64, COLLIGO_UINT8, COLLIGO_UINT16,

@@ -117,15 +117,15 @@ char colligo_in_place_storage[1];
 
 char const* colligo_error_text(void) { return colligo::detail::latest_error().c_str(); }
 
-int colligo_describe(colligo_description const* colligo_description, colligo_element* element) {
+int colligo_describe(colligo_description const* description, colligo_element* element) {
   return colligo::detail::as_code([&] {
     colligo::byte_element described{
-        colligo_description->size,    colligo_description->alignment,        nullptr,
-        colligo_description->context, colligo_description->commutative != 0, colligo_description->exact != 0};
+        description->size,    description->alignment,        nullptr,
+        description->context, description->commutative != 0, description->exact != 0};
     // void const* and std::byte const* are passed alike.
-    described.combine = reinterpret_cast<decltype(described.combine)>(colligo_description->combine);
-    if (colligo_description->name) described.name = colligo_description->name;
-    if (colligo_description->functor) described.functor = colligo_description->functor;
+    described.combine = reinterpret_cast<decltype(described.combine)>(description->combine);
+    if (description->name) described.name = description->name;
+    if (description->functor) described.functor = description->functor;
     *element = colligo::detail::element_for_c(described);
   });
 }
