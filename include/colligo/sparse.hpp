@@ -61,9 +61,12 @@ template <class Lazy = void>
 std::string words_of(mistake_of_list const& mistake, std::string const& who) {
   std::string const first = std::to_string(mistake.first), second = std::to_string(mistake.second);
   switch (mistake.what) {
+    case mistake_of_list::no_length: return who + " passes " + first + " as length of the vector";
     case mistake_of_list::unequal: return who + " has " + first + " indices and " + second + " values";
     case mistake_of_list::negative: return who + " has a negative index, " + first;
-    case mistake_of_list::beyond: return who + " has the index " + first + ", but the vector ends at " + second;
+    case mistake_of_list::beyond:
+      return who + " has the index " + std::to_string(static_cast<std::uint64_t>(mistake.first)) +
+             ", but the vector ends at " + second;
     case mistake_of_list::unsorted: return who + " has the index " + first + " after " + second + ": sort them";
     default: return who + " has the index " + first + " twice: combine its values before";
   }

@@ -4,6 +4,7 @@
 #include <colligo/core/copy.hpp>
 #include <colligo/core/range.hpp>
 #include <colligo/shape/blocks_of_ranks.hpp>
+#include <colligo/shape/bruck_digits.hpp>
 #include <colligo/shape/tree.hpp>
 #include <colligo/shape/vector_halving.hpp>
 
@@ -14,6 +15,11 @@
 #include <vector>
 
 using namespace colligo;
+
+TEST_CASE("bruck's slots of more ranks than the root of an int's numbers") {
+  constexpr detail::bruck_digits last{.p = 100'000, .radix = 1'000, .weight = 3'000'000};
+  STATIC_REQUIRE(last.above(99'999) == 0);
+}
 
 TEST_CASE("blocks follow each other, cover the whole and differ by at most one element") {
   for (std::size_t const n : {0u, 1u, 5u, 64u, 1001u})

@@ -174,6 +174,18 @@ TEST_CASE("counts are others in one vector than in two, though a rank has the sa
   });
 }
 
+TEST_CASE("elements of one name are alike only if their functors keep the same laws") {
+  auto const described = [](bool commutes, bool exact) {
+    return registered_element(byte_element{
+        .size = 8, .combine = [](void*, std::byte const*, std::byte const*, std::byte*, std::size_t) {},
+        .commutative = commutes, .exact = exact});
+  };
+  detail::element const& one = described(true, true).combined();
+  CHECK(one.is_like(described(true, true).combined()));
+  CHECK_FALSE(one.is_like(described(true, false).combined()));
+  CHECK_FALSE(one.is_like(described(false, true).combined()));
+}
+
 TEST_CASE("elements are aligned where they are combined, also in a call that comes again") {
   static std::atomic<int> combined, wrong;
   combined = wrong = 0;

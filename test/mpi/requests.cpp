@@ -558,6 +558,7 @@ BOOST_AUTO_TEST_CASE(a_thread_makes_progress_while_the_program_computes) {
   auto const comm = duplicate();
   std::vector<double> const in(2000, 1.0);
   std::vector<double> out(in.size());
+  BOOST_CHECK_THROW(progress_thread(std::chrono::milliseconds(-1)), argument_error);
   for (char const* name : {"halving_doubling@messages", "direct@shared_memory"}) {
     progress_thread const looks;
     request r = iall_reduce(comm, in, out, std::plus<>{}, named(name));

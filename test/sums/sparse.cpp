@@ -178,6 +178,15 @@ TEST_CASE("the form is what sends and combines fewer bytes") {
   }
 }
 
+TEST_CASE("indices and lengths that no vector has are called by their names") {
+  std::vector<std::uint64_t> const far{1, std::uint64_t{1} << 63};
+  std::vector<double> const two{1, 2};
+  auto const words = [](auto const& list) { return detail::words_of(detail::mistake_in(list), "this rank"); };
+  CHECK(words(sparse(far, two)) ==
+        "this rank has the index 9223372036854775808, but the vector ends at 9223372036854775807");
+  CHECK(words(sparse(std::vector{1, 2}, two, -5)) == "this rank passes -5 as length of the vector");
+}
+
 TEST_CASE("lists that can not be taken are refused on all ranks, with what is wrong and where") {
   struct fault {
     std::vector<int> indices;

@@ -19,7 +19,7 @@ namespace colligo::inline COLLIGO_MODE {
 /// the first.
 struct byte_element {
   std::size_t size = 1;        ///< bytes, at least 1, a multiple of the alignment
-  std::size_t alignment = 1;   ///< of the memory that `combine` is given: a power of two, at most 64
+  std::size_t alignment = 1;   ///< of the memory that `combine` is given: a power of two, at most a line of cache
   /// into[i] = left[i] op right[i] for n elements; `left` is of lower ranks. `into` may be left or right, otherwise
   /// none of the three overlap. Null: such elements are moved alone, and collectives that combine refuse them.
   void (*combine)(void* context, std::byte const* left, std::byte const* right, std::byte* into,
@@ -64,7 +64,7 @@ concept stateless = std::is_empty_v<Op> && std::is_default_constructible_v<Op>;
 class registered_element {
  public:
   /// Throws argument_error if the size is 0 or no multiple of the alignment, or the alignment is no power of two or
-  /// above 64.
+  /// above a line of cache (64 bytes; on some processors 128 or 256).
   registered_element(byte_element const& element)
       : moved_(&detail::kept_element(described(element))),
         of_(element.combine ? &detail::kept_element(with_functor(*moved_, element)) : moved_),
@@ -100,7 +100,7 @@ class registered_element {
   static detail::element described(byte_element const& element) {
     if (!std::has_single_bit(element.alignment) || element.alignment > detail::cache_line)
       throw argument_error("colligo: byte_element: the alignment " + std::to_string(element.alignment) +
-                           " is no power of two up to 64");
+                           " is no power of two up to " + std::to_string(detail::cache_line));
     if (element.size == 0 || element.size % element.alignment != 0)
       throw argument_error("colligo: byte_element: the size " + std::to_string(element.size) +
                            " is no positive multiple of the alignment " + std::to_string(element.alignment));

@@ -290,7 +290,8 @@ struct element {
 
   /// The same type and functor, up to const.
   bool is_like(element const& other) const {
-    return size == other.size && name == other.name && functor_name == other.functor_name && commutes == other.commutes;
+    return size == other.size && name == other.name && functor_name == other.functor_name &&
+           commutes == other.commutes && exact == other.exact;
   }
   friend bool operator==(element const&, element const&) = default;
   std::size_t bytes(std::size_t n) const { return n * size; }

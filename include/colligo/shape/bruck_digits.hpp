@@ -33,7 +33,7 @@ struct bruck_digits {
   }
   constexpr int count(int j) const { return count_below(j + 1) - count_below(j); }
   constexpr int below(int x) const { return x % weight; }
-  constexpr int above(int x) const { return x - x % (radix * weight); }
+  constexpr int above(int x) const { return static_cast<int>(x - x % (std::int64_t{radix} * weight)); }
 };
 
 }  // namespace colligo

@@ -30,7 +30,7 @@ template <class T, std::integral Index>
 struct sparse_range {
   std::span<Index const> indices;
   std::span<T const> values;
-  std::int64_t length;   ///< of the vector; negative: it ends after the last index of any rank
+  std::int64_t length;   ///< of the vector; -1: it ends after the last index of any rank
 };
 
 namespace detail {
@@ -40,20 +40,21 @@ inline constexpr bool holds_addresses<sparse_range<T, Index>> = true;   // it ca
 
 /// A mistake in a rank's list, and its place.
 struct mistake_of_list {
-  enum kind : std::int64_t { none, unequal, negative, beyond, unsorted, twice };
+  enum kind : std::int64_t { none, no_length, unequal, negative, beyond, unsorted, twice };
   std::int64_t what = none, first = 0, second = 0;
 };
 template <class T, class Index>
 mistake_of_list mistake_in(sparse_range<T, Index> const& list) {
   using kind = mistake_of_list::kind;
   std::size_t const n = list.indices.size();
+  if (list.length < -1) return {kind::no_length, list.length};
   if (n != list.values.size())
     return {kind::unequal, static_cast<std::int64_t>(n), static_cast<std::int64_t>(list.values.size())};
   std::int64_t const end = list.length >= 0 ? list.length : std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < n; ++i) {
     auto const index = static_cast<std::int64_t>(list.indices[i]);
-    if (index < 0) return {kind::negative, index};
-    if (index >= end) return {kind::beyond, index, end};
+    if (std::is_signed_v<Index> && index < 0) return {kind::negative, index};
+    if (index < 0 || index >= end) return {kind::beyond, index, end};   // below 0: of 2^63 or more
     if (i == 0 || list.indices[i - 1] < list.indices[i]) continue;
     return {list.indices[i - 1] == list.indices[i] ? kind::twice : kind::unsorted, index,
             static_cast<std::int64_t>(list.indices[i - 1])};

@@ -12,7 +12,8 @@ namespace colligo::inline COLLIGO_MODE {
 /// While it lives, a thread makes progress for this process's requests over MPI every period, by default 20 us. It
 /// sleeps in between.
 /// Functors may run in it.
-/// Throws error unless MPI was initialised with MPI_THREAD_MULTIPLE. Precondition: ends before MPI_Finalize.
+/// Throws argument_error if the period is negative, error unless MPI was initialised with MPI_THREAD_MULTIPLE.
+/// Precondition: ends before MPI_Finalize.
 class progress_thread {
  public:
   progress_thread() : progress_thread(20'000) {}

@@ -37,6 +37,7 @@ struct progress_thread::state {
 };
 
 COLLIGO_BODY progress_thread::progress_thread(std::int64_t period_in_ns) {
+  if (period_in_ns < 0) throw argument_error("colligo: the period of a progress_thread is negative");
   int threads = MPI_THREAD_SINGLE, initialised = 0;
   MPI_Initialized(&initialised);
   if (initialised) detail::check_mpi(MPI_Query_thread(&threads), "MPI_Query_thread");
