@@ -57,10 +57,11 @@ struct layout {
     if (type == MPI_DATATYPE_NULL || PMPI_Pack(&none, 0, type, &none, 0, &position, self()) != MPI_SUCCESS)
       throw refused{};
     layout layout;
-    int integers, addresses, types, combiner, size;
+    int integers, addresses, types, combiner;
+    MPI_Count size;
     MPI_Aint lower, extent, true_lower, true_extent;
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    PMPI_Type_size(type, &size);
+    PMPI_Type_size_x(type, &size);
     PMPI_Type_get_extent(type, &lower, &extent);
     PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
     layout.size = size, layout.lower = lower, layout.extent = extent;
@@ -98,12 +99,39 @@ void not_at_bottom(void* at, int n, MPI_Datatype type, F f) {
   PMPI_Type_free(&moved);
 }
 
+/// n elements to or from the bytes of their signature, of which there are more than MPI_Pack counts.
+inline void copy_long(void const* from, int n, MPI_Datatype type, void* to, int m, MPI_Datatype to_type) {
+  check(PMPI_Sendrecv(from, n, type, 0, 0, to, m, to_type, 0, 0, self(), MPI_STATUS_IGNORE), "MPI_Sendrecv");
+}
+class long_bytes {
+ public:
+  explicit long_bytes(std::ptrdiff_t n) {
+    constexpr int part = 1 << 30;
+    MPI_Datatype parts;
+    check(PMPI_Type_contiguous(part, MPI_BYTE, &parts), "MPI_Type_contiguous");
+    int const counts[]{static_cast<int>(n / part), static_cast<int>(n % part)};
+    MPI_Aint const places[]{0, n / part * part};
+    MPI_Datatype const types[]{parts, MPI_BYTE};
+    check(PMPI_Type_create_struct(2, counts, places, types, &type_), "MPI_Type_create_struct");
+    PMPI_Type_free(&parts);
+    check(PMPI_Type_commit(&type_), "MPI_Type_commit");
+  }
+  ~long_bytes() { PMPI_Type_free(&type_); }
+  long_bytes(long_bytes const&) = delete;
+  operator MPI_Datatype() const { return type_; }
+
+ private:
+  MPI_Datatype type_;
+};
+
 /// Elements as the bytes of their signature.
 inline void pack(void const* from, std::ptrdiff_t n, MPI_Datatype type, layout const& layout, std::byte* into) {
   in_stretches(n, layout, [&](std::ptrdiff_t at, int count) {
     auto* const place = const_cast<std::byte*>(static_cast<std::byte const*>(from)) + at * layout.extent;
     not_at_bottom(place, count, type, [&](void const* here, int n_here, MPI_Datatype as) {
       int position = 0;
+      if (layout.size > INT_MAX)
+        return copy_long(here, n_here, as, into + at * layout.size, 1, long_bytes(layout.size));
       check(PMPI_Pack(here, n_here, as, into + at * layout.size, static_cast<int>(count * layout.size), &position,
                       self()),
             "MPI_Pack");
@@ -115,6 +143,8 @@ inline void unpack(std::byte const* from, std::ptrdiff_t n, MPI_Datatype type, l
     not_at_bottom(static_cast<std::byte*>(into) + at * layout.extent, count, type,
                   [&](void* here, int n_here, MPI_Datatype as) {
       int position = 0;
+      if (layout.size > INT_MAX)
+        return copy_long(from + at * layout.size, 1, long_bytes(layout.size), here, n_here, as);
       check(PMPI_Unpack(from + at * layout.size, static_cast<int>(count * layout.size), &position, here, n_here, as,
                         self()),
             "MPI_Unpack");
@@ -156,18 +186,22 @@ class owned_type {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// A vector as bytes. An input is copied if it overlaps what the call writes: MPI forbids that, but other ranks can not
-/// know of it, so the call can not be passed on.
+/// A vector as bytes, each element's `spacing` bytes behind those of the one before; 0: one after the other. An input
+/// is copied if it overlaps what the call writes: MPI forbids that, but other ranks can not know of it, so the call can
+/// not be passed on.
 class moved_vector {
  public:
-  moved_vector(void const* at, std::ptrdiff_t n, MPI_Datatype type, bool is_read, region const& written = {})
-      : at_(const_cast<void*>(at)), n_(n), type_(type), layout_(layout::of(type)) {
+  moved_vector(void const* at, std::ptrdiff_t n, MPI_Datatype type, bool is_read, region const& written = {},
+               std::ptrdiff_t spacing = 0)
+      : at_(const_cast<void*>(at)), n_(n), type_(type), layout_(layout::of(type)),
+        spacing_(spacing == 0 ? layout_.size : spacing) {
     if (n < 0) throw refused{};
     if (n == 0) return;
     require_buffer(at, layout_.is_named);
     if (layout_.is_plain && !as_it_lies().overlaps(written)) return;
-    packed_ = drop_in::bytes(size());
-    if (is_read) pack(at, n, type, layout_, packed_.get());
+    packed_ = drop_in::bytes(n_ * spacing_);
+    if (!is_read) return;
+    in_parts([&](std::byte* lies, std::ptrdiff_t of, std::byte* packed) { pack(lies, of, type_, layout_, packed); });
   }
   std::ptrdiff_t size() const { return n_ * layout_.size; }
   void* bytes() const { return packed_ ? packed_.get() : at_; }
@@ -176,7 +210,8 @@ class moved_vector {
     return packed_ ? region{} : region{first, first + size()};
   }
   void write() {
-    if (packed_) unpack(packed_.get(), n_, type_, layout_, at_);
+    if (!packed_) return;
+    in_parts([&](std::byte* lies, std::ptrdiff_t of, std::byte* packed) { unpack(packed, of, type_, layout_, lies); });
   }
   /// From now on the program may free the type.
   void own_type() {
@@ -184,10 +219,19 @@ class moved_vector {
   }
 
  private:
+  /// f(where they lie, how many, where they are packed) for all elements, or for one at a time.
+  template <class F>
+  void in_parts(F f) const {
+    std::ptrdiff_t const part = spacing_ == layout_.size ? n_ : 1;
+    for (std::ptrdiff_t i = 0; i < n_; i += part)
+      f(static_cast<std::byte*>(at_) + i * layout_.extent, part, packed_.get() + i * spacing_);
+  }
+
   void* at_;
   std::ptrdiff_t n_;
   MPI_Datatype type_;
   layout layout_;
+  std::ptrdiff_t spacing_;
   memory packed_;
   owned_type owned_;
 };
@@ -254,17 +298,20 @@ class moved_blocks {
 std::optional<colligo::registered_element> built_in(MPI_Datatype type, MPI_Op op);
 
 /// Another operation, by MPI. Where an element's memory is what MPI packs it as, vectors lie as the program has them.
-/// Otherwise they are packed: what travels depends on the signature alone, not on where a rank's type has its data.
+/// Otherwise they are packed: what travels depends on the signature alone, not on where a rank's type has its data. So
+/// they are where the library's element, which is never freed, is longer, so that not each size makes another one.
 class reduction {
  public:
   /// Empty if MPI has no such operation on the type.
   static std::optional<reduction> of(MPI_Datatype type, MPI_Op op);
 
   colligo::registered_element element() const { return element_->with_context(const_cast<reduction*>(this)); }
-  bool is_plain() const { return is_plain_; }
+  bool is_plain() const { return is_plain_ && spacing_ == layout_.size; }
+  std::ptrdiff_t spacing() const { return spacing_; }
 
  private:
   static void combine(void* parts, std::byte const* left, std::byte const* right, std::byte* into, std::size_t n);
+  void combine_plain(std::byte const* left, std::byte const* right, std::byte* into, std::ptrdiff_t n) const;
   void combine_packed(std::byte const* left, std::byte const* right, std::byte* into, std::ptrdiff_t n) const;
   void reduce(std::byte const* in, std::byte* in_out, std::ptrdiff_t n) const;
 
@@ -272,6 +319,7 @@ class reduction {
   MPI_Datatype type_;
   MPI_Op op_;
   layout layout_;
+  std::ptrdiff_t spacing_ = 0;   ///< bytes of the library's element
   bool is_plain_ = true, commutes_ = true;
 };
 

@@ -78,6 +78,7 @@ std::optional<known_functor> functor_of(MPI_Op op) {
 /// Whether an element's memory is what MPI packs it as: without gaps, in the order of its signature.
 bool lies_as_packed(MPI_Datatype type, layout const& layout) {
   if (layout.is_named || !layout.has_no_gaps()) return layout.is_plain;
+  if (layout.size > INT_MAX) return false;   // not worth as much memory again
   int integers, addresses, types, combiner;
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   if (types == 1 && integers <= 1 && addresses == 0) {   // a duplicate, or elements side by side, which may be many
@@ -149,7 +150,8 @@ std::optional<reduction> reduction::of(MPI_Datatype type, MPI_Op op) {
   check(PMPI_Op_commutative(op, &commutes), "MPI_Op_commutative");
   reduction.commutes_ = commutes != 0;
   reduction.is_plain_ = lies_as_packed(type, l);
-  auto const size = static_cast<std::size_t>(l.size);
+  std::size_t const size = colligo::detail::rounded_size(static_cast<std::size_t>(l.size));
+  reduction.spacing_ = static_cast<std::ptrdiff_t>(size);
   reduction.element_ = colligo::registered_element(colligo::byte_element{
             .size = size, .alignment = std::min<std::size_t>(16, std::size_t{1} << std::countr_zero(size)),
             .combine = &combine, .commutative = reduction.commutes_, .name = "MPI_Datatype", .functor = "MPI_Op"});
@@ -168,30 +170,35 @@ void reduction::combine(void* context, std::byte const* left, std::byte const* r
   auto const& me = *static_cast<reduction const*>(context);
   auto const n = static_cast<std::ptrdiff_t>(count);
   if (!me.is_plain_) return me.combine_packed(left, right, into, n);
-  std::size_t const all = count * static_cast<std::size_t>(me.layout_.size);
-  if (into == left && me.commutes_) return me.reduce(right, into, n);
+  if (me.is_plain()) return me.combine_plain(left, right, into, n);
+  for (std::ptrdiff_t at = 0; at < n * me.spacing_; at += me.spacing_)
+    me.combine_plain(left + at, right + at, into + at, 1);
+}
+void reduction::combine_plain(std::byte const* left, std::byte const* right, std::byte* into, std::ptrdiff_t n) const {
+  auto const all = static_cast<std::size_t>(n * layout_.size);
+  if (into == left && commutes_) return reduce(right, into, n);
   if (into == left) {
-    memory const kept = bytes(n * me.layout_.size);
+    memory const kept = bytes(n * layout_.size);
     std::memcpy(kept.get(), right, all);
-    me.reduce(left, kept.get(), n);
+    reduce(left, kept.get(), n);
     std::memcpy(into, kept.get(), all);
     return;
   }
   if (into != right) std::memcpy(into, right, all);
-  me.reduce(left, into, n);
+  reduce(left, into, n);
 }
 void reduction::combine_packed(std::byte const* left, std::byte const* right, std::byte* into, std::ptrdiff_t n) const {
   constexpr std::ptrdiff_t enough = 1 << 14;   // bytes that stay in a cache
-  std::ptrdiff_t const extent = std::abs(layout_.extent), size = layout_.size,
-                       fitting = extent >= layout_.true_extent ? std::min(n, enough / extent) : 1,
+  bool const side_by_side = std::abs(layout_.extent) >= layout_.true_extent && spacing_ == layout_.size;
+  std::ptrdiff_t const fitting = side_by_side ? std::min(n, enough / std::abs(layout_.extent)) : 1,
                        most = std::max<std::ptrdiff_t>(1, fitting);
   elements const a(most, layout_), b(most, layout_);
   for (std::ptrdiff_t at = 0; at < n; at += most) {
     std::ptrdiff_t const here = std::min(most, n - at);
-    unpack(left + at * size, here, type_, layout_, a.first());
-    unpack(right + at * size, here, type_, layout_, b.first());
+    unpack(left + at * spacing_, here, type_, layout_, a.first());
+    unpack(right + at * spacing_, here, type_, layout_, b.first());
     check(PMPI_Reduce_local(a.first(), b.first(), static_cast<int>(here), type_, op_), "MPI_Reduce_local");
-    pack(b.first(), here, type_, layout_, into + at * size);
+    pack(b.first(), here, type_, layout_, into + at * spacing_);
   }
 }
 

@@ -193,8 +193,8 @@ void combine(served_call<IsRequest> const& call, void const* in, void* out, std:
     element = made.by_mpi->element();
   }
   if (made.by_mpi && !made.by_mpi->is_plain()) {
-    made.in.emplace(from, n, type, true);
-    made.out.emplace(out, results, type, false);
+    made.in.emplace(from, n, type, true, region{}, made.by_mpi->spacing());
+    made.out.emplace(out, results, type, false, region{}, made.by_mpi->spacing());
     return call.make([&](auto const& calls) { return run(calls, made.in->bytes(), made.out->bytes(), *element); });
   }
   if (n > 0) require_buffer(from, true);

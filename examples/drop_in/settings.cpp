@@ -6,7 +6,9 @@
 #include "drop_in.hpp"
 
 #include <colligo/bytes.hpp>
+#include <colligo/core/lines.hpp>
 #include <colligo/core/strings.hpp>
+#include <colligo/environment/settings.hpp>
 #include <colligo/table.hpp>
 
 #include <dlfcn.h>
@@ -18,9 +20,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,12 +83,18 @@ std::uint64_t wanted_by_environment() {
   return named;
 }
 
-/// Whether the ranks may get different bits of an all_reduce by the algorithm "name", "name:8" or "name@levels".
+/// Whether the ranks may get different bits of an all_reduce.
+bool gives_other_bits(colligo::detail::choice const& by) {
+  auto const* const policy = colligo::detail::compiled_policies(collective::all_reduce)[by.index()];
+  return policy != nullptr && !policy->same_bits && !policy->is_vendor;
+}
 bool gives_other_bits(std::string_view algorithm) {
-  std::string_view const name = algorithm.substr(0, algorithm.find_first_of(":@"));
-  for (auto const* const policy : colligo::detail::compiled_policies(collective::all_reduce))
-    if (policy != nullptr && policy->name == name) return !policy->same_bits && !policy->is_vendor;
-  return false;
+  try {
+    return gives_other_bits(colligo::detail::parse(colligo::detail::compiled_policies(collective::all_reduce),
+                                                   algorithm, ""));
+  } catch (colligo::algorithm_error const&) {   // the library says why
+    return false;
+  }
 }
 void say_not_used(std::string const& what) {
   int rank = 0;
@@ -107,17 +112,20 @@ void ignore_other_bits() {
     unsetenv("COLLIGO_ALL_REDUCE");
   }
   char const* const path = std::getenv("COLLIGO_TABLE");
-  std::error_code error;
-  if (path == nullptr || !std::filesystem::is_regular_file(path, error)) return;
-  std::string kept, line, found;
-  for (std::ifstream file(path); std::getline(file, line); kept += line + '\n') {
-    std::istringstream columns(line);
-    std::string what, type, functor, ranks, bytes, algorithm;
-    columns >> what >> type >> functor >> ranks >> bytes >> algorithm;
-    if (what == "all_reduce" && gives_other_bits(algorithm)) found = algorithm, line.clear();
-  }
-  if (found.empty()) return;
+  if (path == nullptr) return;
+  colligo::detail::file_setting const file = colligo::detail::file_of("COLLIGO_TABLE", path);
+  std::string kept, found;
   try {
+    auto const rows = colligo::detail::measured_table::parse(file.text, path).rows;
+    colligo::detail::text_lines lines{file.text};
+    for (; lines.next(); kept += '\n') {
+      auto const row = std::find_if(rows.begin(), rows.end(), [&](auto const& one) {
+        return one.line == lines.number && one.what == collective::all_reduce && gives_other_bits(one.take);
+      });
+      if (row == rows.end()) kept += lines.line;
+      else found = colligo::detail::name_of(row->take);
+    }
+    if (found.empty()) return;
     colligo::use_table(kept, path);
   } catch (colligo::argument_error const&) {   // then the library does not use it
     return;

@@ -3,6 +3,7 @@
  * or refuse by the handler of the communicator. Calls for which a rank has no memory. */
 #include "own_mpi.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -226,6 +227,39 @@ static void check_operations(void) {
   require(of_all.value == 1 && of_all.place == 1, "maxloc of two integers");
 }
 
+/* An operation of the program's on elements of ever new sizes, of which little may be kept. */
+static int maps;   /* of an element */
+static void compose_maps(void* left, void* both, int* n, MPI_Datatype* type) {
+  (void)type;
+  struct map *const l = left, *const b = both;
+  for (int i = 0; i < *n * maps; ++i) b[i] = then(l[i], b[i]);
+}
+static void check_sizes(void) {
+  enum { least = 120, sizes = 1200, elements = 2 };
+  static struct map in[elements * (least + sizes)], got[elements * (least + sizes)];
+  MPI_Op op;
+  MPI_Op_create(&compose_maps, 0, &op);
+  commutes = 0;
+  size_t before = 0;
+  for (maps = least; maps < least + sizes; ++maps) {
+    MPI_Datatype type;
+    MPI_Type_contiguous(2 * maps, MPI_UINT32_T, &type);
+    MPI_Type_commit(&type);
+    for (int i = 0; i < elements * maps; ++i) in[i] = of_ranks(rank, rank + 1, i);
+    MPI_Allreduce(in, got, elements, type, op, MPI_COMM_WORLD);
+    int wrong = 0;
+    for (int i = 0; i < elements * maps; ++i) {
+      struct map const right = of_ranks(0, p, i);
+      wrong += memcmp(&got[i], &right, sizeof right) != 0;
+    }
+    require(!wrong, "an operation on elements of many bytes");
+    MPI_Type_free(&type);
+    if (maps == least + sizes / 4) before = mallinfo2().uordblks;
+  }
+  MPI_Op_free(&op);
+  require(mallinfo2().uordblks < before + (1 << 16), "much is kept of elements of new sizes");
+}
+
 int main(int argc, char** argv) {
   int all = 0;
   find_own_mpi();
@@ -239,6 +273,7 @@ int main(int argc, char** argv) {
   check_constant();
   check_operations();
   check_memory();
+  check_sizes();
   own_Allreduce(&failed, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) fprintf(stderr, "%d wrong\n", all);
   MPI_Finalize();
