@@ -133,6 +133,7 @@ class requests_of_rank {
   bool advance_alone(running& r, bool waits);
   /// Inside a functor of a request over this state: a call there could match no call of other ranks.
   bool is_inside(communicator_state const& state);
+  static inline thread_local communicator_state const* of_vendor = nullptr;   ///< whose functor MPI has called
   /// Throws error there.
   void refuse_inside(communicator_state const& state);
   /// Several threads may make and drop requests.

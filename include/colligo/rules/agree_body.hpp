@@ -201,8 +201,7 @@ struct take_known {
 }
 
 [[gnu::cold]] COLLIGO_BODY void report_refusal(communicator_state& state, bool checked, std::string_view why) {
-  // The other ranks make no such call.
-  if ((state.before() & in_functor) != 0 || state.requests().is_inside(state)) return;
+  if ((state.before() & in_functor) != 0 || state.requests().is_inside(state)) return;   // others make no such call
   if (!checked) return state.refuse(why);
   description words;
   words.add(why);

@@ -191,8 +191,7 @@ class shared_host {
     }
   }
   [[gnu::cold]] void forget_calls(std::uint32_t number) noexcept {
-    constexpr std::uint32_t most = abandoned_calls::remembered;
-    if (number - latest_abandoned_ > most) latest_abandoned_ = number - most;
+    latest_abandoned_ = number - std::min(number - latest_abandoned_, abandoned_calls::remembered);
     my_record().abandoned.forget_before(number);
   }
   /// The latest of the calls that this rank abandoned, in whatever order; 0: none.

@@ -127,12 +127,14 @@ COLLIGO_BODY void vendor_call::combine(void* in, void* in_out, int* n, MPI_Datat
   MPI_Type_get_attr(*type, key(), &value, &found);
   auto& me = *static_cast<vendor_call*>(value);
   if (me.thrown_) return;   // exceptions must not cross MPI
+  auto* const before = std::exchange(requests_of_rank::of_vendor, &me.state_);
   try {
     auto* const right = static_cast<std::byte*>(in_out);
     me.call_.of->combine(me.call_.op, static_cast<std::byte const*>(in), right, right, static_cast<std::size_t>(*n));
   } catch (...) {
     me.thrown_ = std::current_exception();
   }
+  requests_of_rank::of_vendor = before;
 }
 
 template <class Blocking, class Started, class Persistent, class... Arguments>
@@ -292,7 +294,7 @@ COLLIGO_BODY owner<moving_step> vendor_request(mpi_state& state, call const& cal
   return make_owner<vendor_call>(state, call, persistent ? manner::persistent : manner::started);
 }
 
-// Vectors that are not blocks go in segments. Of an all_to_all_v a rank knows its own lengths alone.
+// Other vectors go in segments. Of an all_to_all_v a rank knows its own lengths alone.
 [[gnu::cold]] COLLIGO_BODY bool is_counted_by_int(call const& call) {
   if (call.what == collective::all_to_all_v || !has_blocks(call.what)) return true;
   return std::cmp_less_equal(has_counts(call.what) ? call.vector.whole.size() : call.vector[0].size(), INT_MAX);
