@@ -5,9 +5,7 @@
 
 #include <dlfcn.h>
 #include <sched.h>
-#include <unwind.h>
 
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <string>
@@ -83,45 +81,30 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
   return *state;
 }
 
+// MPI is asked for a young state at each call, because it may have been made in an attribute's delete callback, while
+// the user's communicator is freed: then MPI deletes no attribute, and the handle may come again.
+[[gnu::cold]] COLLIGO_BODY endpoint& look_up_mpi_state(MPI_Comm user, unsigned& freed) {
+  mpi_state& state = mpi_state::look_up(user);
+  if (state.look_ups < 100) ++state.look_ups, --freed;
+  return state;
+}
+
 // Weak references, so that no program needs -ldl, as it would with a glibc before 2.34. A program without dlopen has no
 // object that could be closed.
 #if defined(__linux__)
 static decltype(::dlopen) dlopen_if_there __attribute__((weakref("dlopen")));
 static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
-inline int look_up_address(void const* at, Dl_info& into) { return dladdr_if_there ? dladdr_if_there(at, &into) : 0; }
-#else   // where they are part of the C library
-inline int look_up_address(void const* at, Dl_info& into) { return dladdr(at, &into); }
 #endif
-
-// Whether this thread is in a callback of MPI's, as far as functions have names.
-[[gnu::cold]] COLLIGO_BODY bool is_called_by_mpi() {
-  bool found = false;
-  auto const look = [](_Unwind_Context* at, void* into) {
-    Dl_info function{};
-    if (look_up_address(reinterpret_cast<void*>(_Unwind_GetIP(at)), function) != 0 && function.dli_sname)
-      *static_cast<bool*>(into) |= std::strstr(function.dli_sname, "MPI_Comm_") != nullptr;
-    return _URC_NO_REASON;
-  };
-  _Unwind_Backtrace(look, &found);
-  return found;
-}
-// MPI is asked for a young state at each call, because it may have been made in an attribute's delete callback, while
-// the user's communicator is freed: then MPI deletes no attribute, and the handle may come again.
-[[gnu::cold]] COLLIGO_BODY endpoint& look_up_mpi_state(MPI_Comm user, unsigned& freed) {
-  mpi_state& state = mpi_state::look_up(user);
-  if (state.look_ups == 100 && is_called_by_mpi()) state.look_ups = 0;
-  if (state.look_ups < 100) ++state.look_ups, --freed;
-  return state;
-}
 
 // Keeps the shared object of a function loaded: MPI_Finalize calls the function, when a plugin may have been closed.
 [[gnu::cold]] COLLIGO_BODY void stay_in_memory(void const* function) {
   Dl_info object{};
-  if (look_up_address(function, object) == 0 || !object.dli_fname) return;
 #if defined(__linux__)
-  if (dlopen_if_there) dlopen_if_there(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-#else
-  dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  if (dlopen_if_there && dladdr_if_there && dladdr_if_there(function, &object) != 0 && object.dli_fname)
+    dlopen_if_there(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+#else   // where they are part of the C library
+  if (dladdr(function, &object) != 0 && object.dli_fname)
+    dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 #endif
 }
 
