@@ -51,7 +51,6 @@ int NAME(Type_vector)(int, int, int, MPI_Datatype, MPI_Datatype *);
 int NAME(Get_address)(const void *, MPI_Aint *);
 int NAME(Type_commit)(MPI_Datatype *);
 int NAME(Type_free)(MPI_Datatype *);
-int NAME(Type_create_struct)(int, const int[], const MPI_Aint[], const MPI_Datatype[], MPI_Datatype *);
 int NAME(Type_size_x)(MPI_Datatype, MPI_Count *);
 int NAME(Type_get_extent)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
 int NAME(Type_get_true_extent)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
