@@ -61,7 +61,11 @@ struct layout {
     MPI_Count size;
     MPI_Aint lower, extent, true_lower, true_extent;
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+#if MPI_VERSION < 5
     PMPI_Type_size_x(type, &size);
+#else
+    PMPI_Type_size_c(type, &size);
+#endif
     PMPI_Type_get_extent(type, &lower, &extent);
     PMPI_Type_get_true_extent(type, &true_lower, &true_extent);
     layout.size = size, layout.lower = lower, layout.extent = extent;

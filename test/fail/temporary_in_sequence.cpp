@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: a request takes the arguments of the blocking call, ranges that are no temporaries, and last a
-//         variable of the type that the blocking call returns
+// expect: colligo: a request takes the arguments of the blocking call, ranges that are no temporaries, functors that
+//         can be copied, and last a variable of the type that the blocking call returns
 // lines: 12
 #include <colligo/sequence.hpp>
 #include <colligo/views.hpp>

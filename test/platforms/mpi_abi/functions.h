@@ -51,7 +51,7 @@ int NAME(Type_vector)(int, int, int, MPI_Datatype, MPI_Datatype *);
 int NAME(Get_address)(const void *, MPI_Aint *);
 int NAME(Type_commit)(MPI_Datatype *);
 int NAME(Type_free)(MPI_Datatype *);
-int NAME(Type_size_x)(MPI_Datatype, MPI_Count *);
+int NAME(Type_size_c)(MPI_Datatype, MPI_Count *);
 int NAME(Type_get_extent)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
 int NAME(Type_get_true_extent)(MPI_Datatype, MPI_Aint *, MPI_Aint *);
 int NAME(Type_get_envelope)(MPI_Datatype, int *, int *, int *, int *combiner);

@@ -50,6 +50,7 @@ struct pair { int abi, vendor; };
 
 static __typeof__(MPI_Get_elements_x) *get_elements;
 static __typeof__(MPI_Status_set_elements_x) *set_elements;
+static __typeof__(MPI_Type_size_x) *type_size;   /* Open MPI 4.1 has no MPI_Type_size_c */
 __attribute__((constructor)) static void load(void) {
   library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (!library) fprintf(stderr, "libmpi_abi: %s\n", dlerror()), abort();
@@ -64,6 +65,7 @@ __attribute__((constructor)) static void load(void) {
   }
   get_elements = find("PMPI_Get_elements_x");
   set_elements = find("PMPI_Status_set_elements_x");
+  type_size = find("PMPI_Type_size_x");
 }
 static int missing(char const *name) {
   fprintf(stderr, "libmpi_abi: the MPI library has no MPI_%s\n", name);
@@ -115,6 +117,10 @@ FUNCTION(int, Type_get_contents, (ABI_Datatype type, int integers, int addresses
   int const code = vendor.Type_get_contents(vendor_Datatype(type), integers, addresses, n, integer, address, own);
   for (int i = 0; i < n && code == MPI_SUCCESS; ++i) of[i] = abi_Datatype(own[i]);
   return abi_code(code);
+}
+
+FUNCTION(int, Type_size_c, (ABI_Datatype type, MPI_Count *size)) {
+  return abi_code(type_size(vendor_Datatype(type), size));
 }
 
 /* Callbacks get handles of the interface. Attributes have an address to carry the program's function. */

@@ -22,7 +22,7 @@ numbers = {
 }
 number_of = {name: number for number, (names, _) in numbers.items() for name in names.split()}
 by_hand = ("Abi_get_version Comm_create_errhandler Comm_create_keyval Get_count Group_translate_ranks Op_create "
-           "Type_create_keyval Type_get_contents").split()
+           "Type_create_keyval Type_get_contents Type_size_c").split()
 
 
 def functions():
