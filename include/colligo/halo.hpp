@@ -7,6 +7,7 @@
 ///   colligo::exchange(h);                                                         // fills the ghosts
 #pragma once
 
+#include "arguments/mistakes.hpp"
 #include "communicators/communicators.hpp"
 #include "exchange/halo_parts.hpp"
 #include "rules/policies.hpp"

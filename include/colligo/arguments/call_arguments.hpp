@@ -190,12 +190,13 @@ class call_arguments {
   template <class T>
   void require_disjoint(std::span<T const> in, std::span<T> out, char const* call = nullptr) const {
     std::less<T const*> const before;
+    if (!in.data() || !out.data()) return;
     bool const apart = in.empty() || out.empty() || !before(in.data(), out.data() + out.size()) ||
                        !before(out.data(), in.data() + in.size());
     auto const within = [&](auto a, auto b) {
       return !before(a.data(), b.data()) && !before(b.data() + b.size(), a.data() + a.size());
     };
-    if (!apart && in.data()) [[unlikely]] detail::refuse_overlap(as_refused(call), within(in, out) || within(out, in));
+    if (!apart) [[unlikely]] detail::refuse_overlap(as_refused(call), within(in, out) || within(out, in));
   }
 
   refused as_refused(char const* call = nullptr) const {
