@@ -178,7 +178,7 @@ TEST_CASE("a name says which of its parts is wrong, and numbers may have a unit"
   CHECK_THAT(trouble("direct:slices=8,windows=3"), Contains("no knob \"windows\", its knobs are slices, window"));
   CHECK_THAT(trouble("direct:window"), Contains("window has no value"));
   CHECK_THAT(trouble("ring:block=1"), Contains("no knob \"block\", nor any other"));
-  CHECK_THAT(trouble("ring:"), Contains("ring: a knob is missing after ':' or ',', it has none"));
+  CHECK_THAT(trouble("ring:"), Contains("ring: a knob is missing after ':' or ',', but it has none"));
   CHECK_THAT(trouble("direct:@messages"), Contains("missing after ':' or ',', its knobs are slices, window"));
   CHECK_THAT(trouble("direct:slices=8,"), Contains("direct: a knob is missing"));
   CHECK_THAT(trouble("rng:block=1"),

@@ -74,7 +74,7 @@ std::uint64_t rounded_bits(bins kept, number_format format);
 template <class T, int K = 3>
   requires(K >= 1 && K <= detail::bins::most)
 class binned_sum {
-  static_assert(detail::binary_number<T>, "colligo: a binned_sum is one of float, double or a half type");
+  static_assert(detail::format_of<T>.exponent != 0, "colligo: a binned_sum is one of float, double or a half type");
 
  public:
   using value_type = T;

@@ -53,7 +53,7 @@ template <class Summand>
 struct sum_of_summands {
   using number = double;
   using state = typename sum_of_summands<number>::state;
-  static_assert(std::same_as<Summand, double>, "colligo: an exact_sum is one of float, double, a half type, or of "
+  static_assert(std::is_same_v<Summand, double>, "colligo: an exact_sum is one of float, double, a half type, or of "
                 "exact_product of one; colligo::sum of integers is exact without it");
 };
 
