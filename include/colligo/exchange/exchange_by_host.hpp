@@ -104,7 +104,7 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
       pass({me, one.to, call_.of.bytes(one.elements)}, one.data, 0);
   }
 
-  void begin() override { ++state_.calls; }   // as many as other ways, so that a rank may refuse a call of any way
+  void begin() override { state_.next_call(); }   // as many as other ways, so that a rank may refuse a call of any way
 
   bool advance() override {
     if (stage_ == 0) send();

@@ -216,7 +216,7 @@ class exchange_of_letters final : public exchange_on_rank {
 
   void begin() override {
     if (way_ == sparse_way::consensus) agreement_number_ = state_.next_call();
-    else counting_->start_as(++state_.calls);   // a part of this call, which tools have been told of
+    else counting_->start_as(state_.next_call());   // a part of this call, which tools have been told of
   }
   bool advance() override {
     if (!has_counted_ && !count()) return false;
