@@ -108,7 +108,7 @@ class accepted {
       else if constexpr (std::is_empty_v<kept> && std::is_trivially_copyable_v<kept>) {
         static kept without_state(std::forward<Op>(op));   // for all requests: equal, because it is empty
         set_functor<Algorithm>(without_state);
-        return made_t<How>(prepare_call(state, call, decide<kept>(algorithm), {}, How == made::ready));
+        return prepare<How, kept>(algorithm, {});
       } else {
         return make_owning<How, kept>(own<owned_functor<kept>>(std::forward<Op>(op)), algorithm);
       }
@@ -137,7 +137,7 @@ class accepted {
   template <made How, class Op, class Owned, class Algorithm>
   made_t<How> make_owning(owner<Owned> owned, Algorithm const& algorithm) {
     set_functor<Algorithm>(owned->op);
-    return made_t<How>(prepare_call(state, call, decide<Op>(algorithm), std::move(owned), How == made::ready));
+    return prepare<How, Op>(algorithm, std::move(owned));
   }
 
  private:
@@ -148,6 +148,13 @@ class accepted {
     call.of = &element_of<T, Op>;
     call.wire = state_of<Comm>::template wire<T, Op, may_be_vendor<Algorithm>>();
     call.op = const_cast<void*>(static_cast<void const*>(std::addressof(op)));
+  }
+
+  template <made How, class Op, class Algorithm>
+  made_t<How> prepare(Algorithm const& algorithm, owner<owned_by_request> owned) const {
+    if constexpr (std::is_same_v<Algorithm, automatic>)
+      return made_t<How>(prepare_by_rules(state, call, &policy_table_of<C>, std::move(owned), How == made::ready));
+    else return made_t<How>(prepare_call(state, call, decide<Op>(algorithm), std::move(owned), How == made::ready));
   }
 
   template <class Op, class Algorithm>

@@ -64,6 +64,9 @@ class choice {
     return place_ == place_in_catalogue<Tag>::value ? static_cast<Tag const*>(tag()) : nullptr;
   }
 
+  /// Automatic has chosen it, of the environment or by itself: the same for each call of its kind.
+  constexpr bool is_by_rules() const { return who >= decided_by::environment && who <= decided_by::measured_table; }
+
   erased_policy const* policy = nullptr;   ///< for one collective; null: for none yet
   transport over = transport::best;
   decided_by who = decided_by::pinned;

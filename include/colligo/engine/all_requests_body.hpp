@@ -31,7 +31,9 @@ COLLIGO_BODY bool requests_of_rank::advance_alone(running& r, bool waits) {
   if (complete) {
     in_progress_[0] = nullptr;
     r.in_progress_.store(false, std::memory_order_release);
-    drop_complete();   // the functor may have started others
+    if (in_progress_.size() != 1) [[unlikely]] return drop_complete(), true;   // the functor has started others
+    in_progress_.clear();
+    count_.store(0, std::memory_order_release);
   }
   return true;
 }

@@ -48,8 +48,9 @@ class running final : public kept_with_state {
   /// For COLLIGO_PATIENCE: the rank has looked in vain.
   void note_wait();
 
-  /// A kept request for the same call, with these arguments; null if there is none. Collective as the constructor is.
-  static owned_running kept(communicator_state& state, call const& call, choice const& by,
+  /// A kept request for the same call, with these arguments; null if there is none. `by`: null for automatic.
+  /// Collective as the constructor is.
+  static owned_running kept(communicator_state& state, call const& call, choice const* by,
                             owner<owned_by_request>& owned);
   /// Called by its last owner: keeps it for reuse, or destroys it.
   static void leave(owner<running> request);
@@ -61,8 +62,9 @@ class running final : public kept_with_state {
   void end_silently() noexcept;
   void work_on_arguments();
   void prepare();
-  bool matches(call const& call, choice const& by) const;
+  bool matches(call const& call, choice const* by) const;
   void begin(std::uint32_t number);
+  void begin_performing(bool records);
   bool advance(bool waits = false);
   bool advance_played(bool waits);
   void begin_step(std::span<operand const> operands, list_kind kind);

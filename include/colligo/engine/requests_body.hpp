@@ -72,7 +72,7 @@ COLLIGO_BODY running::running(communicator_state& state, call const& call, choic
   std::size_t const beside = place_.beside.size() + (copies_input_ ? call_.in.covers.size() : 0);
   bytes_ = of.bytes(beside + received + combined) + plan_.operands.size() * sizeof(operand);
   reusable_ = !persistent && bytes_ <= most_bytes_of_spares && what.equals_by_bytes(by.tag());
-  if (reusable_) signature_ = call_signature(call, &by, state.distribution_of(call));
+  if (reusable_) signature_ = call_signature(call, by.is_by_rules() ? nullptr : &by, state.distribution_of(call));
   if (persistent) prepare();
 }
 
@@ -98,24 +98,24 @@ COLLIGO_BODY void running::work_on_arguments() {
   data_.emplace(call_, in_, out_, beyond_, memory_);
 }
 
-COLLIGO_BODY bool running::matches(call const& call, choice const& by) const {
+COLLIGO_BODY bool running::matches(call const& call, choice const* by) const {
   return call.wire == call_.wire && (call.beyond.data == nullptr) == (call_.beyond.data == nullptr) &&
-         by.policy->equals_by_bytes(by.tag()) && signature_.is_of(call, by, state_.distribution_of(call));
+         (!by || by->policy->equals_by_bytes(by->tag())) &&
+         signature_.is_of(call, by, state_.distribution_of(call), in_behind_out(call));
 }
 
-COLLIGO_BODY owned_running running::kept(communicator_state& state, call const& call, choice const& by,
+COLLIGO_BODY owned_running running::kept(communicator_state& state, call const& call, choice const* by,
                                          owner<owned_by_request>& owned) {
   auto const turn = state.requests().lock();
   for (auto& spare : state.spare_requests) {
     auto* const one = static_cast<running*>(spare.get());
-    if (!one || !one->matches(call, by) || one->uses_memory_ != state.uses_memory(call, by.over)) continue;
+    if (!one || !one->matches(call, by) || one->uses_memory_ != state.uses_memory(call, one->by_.over)) continue;
     spare.release();
     one->state_life_ = state.life_of_request ? std::move(state.life_of_request) : state.life;
     one->owned_ = std::move(owned);
     auto& now = one->call_;   // what a signature leaves open: a wide copy would stall
     now.op = call.op, now.in.data = call.in.data, now.out.data = call.out.data, now.beyond.data = call.beyond.data;
     now.init = call.init, now.before = call.before, now.output_is_free = call.output_is_free;
-    one->work_on_arguments();
     return owned_running(one);
   }
   return {};
@@ -177,33 +177,36 @@ COLLIGO_BODY void running::start() {
 COLLIGO_BODY void running::start_as(std::uint32_t number) { all_.add(*this, number); }
 
 COLLIGO_BODY void running::begin(std::uint32_t number) {
-  if (state_.trace) {
-    traced_ = {state_.trace->begin(call_, by_.policy->name, number), 0, 0, 0};
-    if (data_) data_->watch_combining(&traced_.combining);
-  }
-  failed_ = nullptr;
+  number_ = number;
   current_ = 0;
   begun_ = false;
+  bool const records = data_ && prepared_ && !state_.trace && !state_.on_wait;
+  plays_ = records && !prepared_->actions.empty();
+  if (!plays_) begin_performing(records);
+  is_started_ = active_ = true;
+  in_progress_.store(true, std::memory_order_release);
+}
+
+COLLIGO_BODY void running::begin_performing(bool records) {
   if (data_) {
-    bool const usual = prepared_ && !state_.trace && !state_.on_wait;
-    plays_ = usual && !prepared_->actions.empty();
+    work_on_arguments();
     record_.reset();
-    data_->begin_again();
-    if (usual && runs_ == 1) record_.emplace(call_, prepared_->actions);
+    if (records && runs_ == 1) record_.emplace(call_, prepared_->actions);
     if (runs_ < 2) ++runs_;
     data_->record(record_ ? &*record_ : nullptr);
   }
-  number_ = number;
-  is_started_ = true;
-  if (state_.on_wait) state_.on_wait->starts(number);
-  active_ = true;
-  in_progress_.store(true, std::memory_order_release);
+  if (state_.trace) {
+    traced_ = {state_.trace->begin(call_, by_.policy->name, number_), 0, 0, 0};
+    if (data_) data_->watch_combining(&traced_.combining);
+  }
+  if (state_.on_wait) state_.on_wait->starts(number_);
 }
 
 // True when it is complete.
 COLLIGO_BODY bool running::advance_played(bool waits) {
   if (current_ == 0) {
     steps_->begin_playing(*prepared_, call_, number_);
+    work_on_arguments();   // behind the first messages, for which other ranks wait
     current_ = 1;
     begun_ = true;
   }

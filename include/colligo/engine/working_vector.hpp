@@ -189,14 +189,6 @@ class working_vector {
     return true;
   }
 
-  /// Forgets all writes.
-  void begin_again() {
-    written_ = written_ranges(in_.data == out_.data ? out_.covers : range{});
-    failed_ = nullptr;
-    combines_at_once_ = watched_ == nullptr;
-    has_learnt_ = false;
-  }
-
  private:
   [[gnu::noinline]] void combine_otherwise(std::byte const* left, std::byte const* right, std::byte* out,
                                            std::size_t first, std::size_t last) {

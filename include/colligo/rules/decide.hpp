@@ -79,6 +79,9 @@ void run_by_rules(endpoint& state, call const& call, policies_of_collective poli
 /// Makes a request for the call, not yet started.
 owned_running prepare_call(endpoint& state, call const& asked, choice const& by, owner<owned_by_request> owned,
                            bool persistent);
+/// by_rules() and prepare_call() at once.
+owned_running prepare_by_rules(endpoint& state, call const& call, policies_of_collective policies,
+                               owner<owned_by_request> owned, bool persistent);
 
 /// A tag that decides in the call, `decide<C, T, Op>(state, call, policies)`, and checks at compile time,
 /// `check<C, T, Op, Comm>()`.

@@ -174,4 +174,13 @@ COLLIGO_BODY void run_by_rules(endpoint& at, call const& call, policies_of_colle
   run_checked(state, call, by, records);
 }
 
+COLLIGO_BODY owned_running prepare_by_rules(endpoint& at, call const& call, policies_of_collective policies,
+                                            owner<owned_by_request> owned, bool persistent) {
+  communicator_state& state = state_at(at);
+  if (!persistent && !call.before && !state.around)
+    if (auto again = running::kept(state, call, nullptr, owned)) return again;
+  choice const& by = by_rules(state, call, policies);
+  return prepare_call(state, call, by, std::move(owned), persistent);
+}
+
 }  // namespace colligo

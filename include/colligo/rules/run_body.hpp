@@ -212,7 +212,7 @@ COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice 
   auto const turn = state.requests().lock();   // another thread may advance requests over this state
   try {
     if (!persistent)
-      if (auto again = running::kept(state, asked, by, owned)) return again;
+      if (auto again = running::kept(state, asked, by.is_by_rules() ? nullptr : &by, owned)) return again;
     owned_running made(new running(state, asked, by, std::move(owned), persistent));
     if (persistent) state.next_call();   // a call, although nothing is sent: a rank that refuses it counts one too
     return made;
