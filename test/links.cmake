@@ -41,7 +41,9 @@ foreach(page IN LISTS pages)
         endif()
         set(entry "${line}")
         set(length 0)
-      elseif(NOT line MATCHES "^([|].*)?$")   # tables do not count
+      elseif(line MATCHES "^- ")   # of a list each entry counts
+        set(length 1)
+      elseif(NOT line MATCHES "^([|].*|    .*)?$")   # tables and code do not count
         math(EXPR length "${length} + 1")
       endif()
     endforeach()
