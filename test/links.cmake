@@ -19,7 +19,7 @@ set(most_examples/guide/environment.md 98)
 set(most_include/colligo/README.md 119)
 set(wrong "")
 set(count 0)
-file(GLOB pages RELATIVE ${ROOT} ${ROOT}/*.md ${ROOT}/.github/*.md ${ROOT}/examples/*.md ${ROOT}/examples/*/*.md ${ROOT}/include/colligo/*.md ${ROOT}/include/colligo/*/*.md
+file(GLOB pages RELATIVE ${ROOT} ${ROOT}/*.md ${ROOT}/.github/*.md ${ROOT}/.packaging/*.md ${ROOT}/examples/*.md ${ROOT}/examples/*/*.md ${ROOT}/include/colligo/*.md ${ROOT}/include/colligo/*/*.md
      ${ROOT}/benchmarks/*.md ${ROOT}/benchmarks/*/*.md ${ROOT}/benchmarks/*/*/*.md ${ROOT}/test/*.md
      ${ROOT}/test/*/*.md)
 foreach(page IN LISTS pages)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Conan 2: `conan create .packaging/conan`. The version is that of include/colligo/version.hpp."""
+"""Conan 2: `conan create .packaging/conan`. The version is that of include/colligo/version.hpp. A test reads this
+recipe and does not run it."""
 
 import os
 import re
@@ -12,7 +13,7 @@ from conan.tools.files import copy, load
 
 class Colligo(ConanFile):
     name = "colligo"
-    description = "Collective operations over Boost.MPI for your own types and functors, with a choice of algorithms"
+    description = "MPI collectives in C++20 for your own types and functors"
     license = "BSL-1.0"
     topics = ("mpi", "collectives", "boost", "hpc")
     package_type = "static-library"

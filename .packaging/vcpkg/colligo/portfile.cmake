@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
-# vcpkg install colligo --overlay-ports=.packaging/vcpkg. The sources are those that the port lies in.
+# vcpkg install colligo --overlay-ports=.packaging/vcpkg. The sources are those that the port lies in. A test
+# reads this recipe and does not run it.
 get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../../.." ABSOLUTE)
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES boost-mpi COLLIGO_BOOST_MPI)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}" OPTIONS ${features})

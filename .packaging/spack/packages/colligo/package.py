@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSL-1.0
-"""Spack: `spack repo add .packaging/spack`, `spack develop --path . colligo@0.2.0`, `spack install colligo`."""
+"""Spack: `spack repo add .packaging/spack`, `spack develop --path . colligo@0.2.0`, `spack install colligo`. A
+test reads this recipe and does not run it."""
 
 from spack.package import *
 
 
 class Colligo(CMakePackage):
-    """Collective operations over Boost.MPI for your own types and functors, with a choice of algorithms."""
+    """MPI collectives in C++20 for your own types and functors."""
 
     license("BSL-1.0")
 
