@@ -10,7 +10,7 @@ import sys
 most = 30
 root = pathlib.Path(__file__).resolve().parent.parent
 pages = ["README.md", ".github/*.md", ".packaging/*.md", "examples/*.md", "examples/guide/*.md", "include/colligo/*.md",
-         "benchmarks/README.md", "benchmarks/bench/README.md", "benchmarks/model/README.md", "test/README.md"]
+         "benchmarks/*.md", "benchmarks/bench/README.md", "benchmarks/model/*.md", "test/README.md"]
 
 
 def sentences(text):

@@ -7,7 +7,8 @@
 
 A number in text.md that stands in no {{ }} is refused, but in code, links, names and references to figures, tables and
 sections. What the papers say is in published.csv, what platforms and figures assume in assumed.csv. Nothing is written
-where the README's picture, collectives.csv, is of other tables than those of benchmarks/README.md.
+where the README's picture, collectives.csv, is of other tables than those of benchmarks/results.md, or
+benchmarks/README.md has other ratios of machine a than its files.
 """
 import collections
 import csv
@@ -164,6 +165,13 @@ def wrapped(text):
     return re.sub(r"(?m)^- [^\n]+\n(?:  \S[^\n]*\n)*|(?:^(?![ |#<!-])[^\n]+\n)+", wrap, text)
 
 
+def of_machine_a():
+    """Means and least ratios, as benchmarks/README.md has them."""
+    for what in ("sum", "reduce", "broadcast", "all_gather", "reduce_scatter", "scan", "all_gatherv_one"):
+        ratios = [t["mpi"] / t["automatic"] for t in table_of(f"../machines/a2_{what}").values()]
+        yield f"| {geometric(ratios):.2f} ({min(ratios):.2f}) |"
+
+
 def main():
     for stray in ("On a T3E, figure 4, `flat_100g`: 7 times.", "{{7}} times."):
         try:
@@ -172,7 +180,10 @@ def main():
             continue
         sys.exit(f"write: a number that no file gives is not refused: {stray}")
     if rows("collectives") != collectives(False):
-        sys.exit("write: collectives.csv is of other tables than benchmarks/README.md: figures.py collectives --again")
+        sys.exit("write: collectives.csv is of other tables than benchmarks/results.md: figures.py collectives --again")
+    results = (here.parent / "README.md").read_text().replace("*", "")
+    if missing := [said for said in of_machine_a() if said not in results]:
+        sys.exit(f"write: benchmarks/README.md does not have {', '.join(missing)}")
     text = "<!-- Written by plot/write.py from text.md. -->\n" + wrapped(worked_out((here / "text.md").read_text()))
     page = here / "README.md"
     if "--check" not in sys.argv:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-"""The README's picture: what the tables of benchmarks/README.md say of two ranks, on three processors."""
+"""The README's picture: what the tables of benchmarks/results.md say of two ranks, on three processors."""
 import re
 
 from common import blue, green, orange, root, sky
@@ -22,7 +22,7 @@ def name_in(cell):
 
 
 def collectives(quick):
-    page = (root / "benchmarks/README.md").read_text()
+    page = (root / "benchmarks/results.md").read_text()
     rows = []
     for heading, first, columns in tables:
         at = page.index(first, page.index(heading))
@@ -58,6 +58,6 @@ def draw_collectives(plt, rows):
     panels[0].invert_yaxis()
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4, fontsize=8, frameon=False)
-    figure.suptitle("Two ranks on one host, 8 B to 8 MiB: the mean of all sizes (dot) and the worst size (bar)",
+    figure.suptitle("Two ranks on one host, 8 B to 8 MiB in powers of four: the mean of all sizes (dot) and the worst size (bar)",
                     fontsize=10)
     return figure

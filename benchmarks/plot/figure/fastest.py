@@ -42,7 +42,7 @@ def draw_fastest(plt, rows):
         used |= map_of_winners(axes, [r for r in rows if r["mpi"] == f"priced, f = {f}"], names)
         if axes is panels[0]:   # small, so that they do not hide what they mark
             ruled = [(p, s) for p in ranks for s in sizes if is_ruled(p, s)]
-            axes.scatter([p for p, _ in ruled], [s for _, s in ruled], s=1.5, c="white", linewidths=0)
+            axes.scatter([p for p, _ in ruled], [s for _, s in ruled], s=5, c="white", linewidths=0)
         axes.plot([max(2, (s / 256) ** (9 / 16)) for s in sizes if s >= 1024], [s for s in sizes if s >= 1024],
                   color="white", linewidth=3)
         axes.plot([max(2, (s / 256) ** (9 / 16)) for s in sizes if s >= 1024], [s for s in sizes if s >= 1024],
@@ -53,7 +53,7 @@ def draw_fastest(plt, rows):
     keys = [Patch(facecolor=colour[n], label=n) for n in papers + ours if n in used]
     keys += [Patch(facecolor="white", edgecolor="black", hatch="//////", label="a tie"),
              Line2D([], [], color="black", label="p = (bytes / 256)^(9/16)"),
-             Line2D([], [], marker="o", color="grey", markerfacecolor="white", linestyle="", markersize=4,
+             Line2D([], [], marker="o", color="grey", markerfacecolor="white", linestyle="", markersize=3,
                     label="rule for binary blocks (above)")]
     figure.legend(handles=keys, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=5, fontsize=8, frameon=False)
     panels[2].set_xlabel("p, ranks (every p to 64, then some; a cell reaches half way to the next); "

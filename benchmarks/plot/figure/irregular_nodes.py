@@ -22,7 +22,7 @@ def draw_irregular_nodes(plt, rows):
     paint = {"linear_ring": red, "pipelined_ring:block=32768": sky, "automatic": black}
     for axes, d in zip(panels, ("broadcast", "spike")):
         for name, shade in paint.items():
-            for placement, style in (("block", "-"), ("shuffled", "--")):
+            for placement, style in (("block", "-"), ("shuffled", ":")):
                 mine = [r for r in rows if (r["distribution"], r["algorithm"], r["placement"]) == (d, name, placement)]
                 label = name.replace("_", " ").replace(":block=32768", ", B = 32 KiB")
                 line(axes, mine, "bytes", f"{label}, {'in order' if placement == 'block' else 'permuted'}", color=shade,

@@ -80,7 +80,7 @@ def draw_trace(plt, rows):
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
     figure.legend(handles=[Patch(facecolor=paint[k], edgecolor="black", label=label) for k, label in (
-        ("fold", "a step that receives to combine"), ("send", "one that sends"), ("recv", "one that receives"))]
+        ("fold", "a step that receives to combine"), ("send", "a step that sends"), ("recv", "a step that receives"))]
         + [Line2D([], [], marker="v", color=blue, linestyle="", label="where it begins to send")],
         loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4, fontsize=8, frameon=False)
     figure.suptitle("A real trace, two cores of an AMD EPYC, Open MPI: all_reduce of 4 MB along a flat tree, "
