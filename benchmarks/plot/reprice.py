@@ -4,8 +4,8 @@
 
     benchmarks/plot/reprice.py build/gcc/benchmarks
 
-Of bounds.csv the rows up to 33 ranks, of irregular_ranks.csv those up to 128, of other files what two jobs of the figure
-give, on few ranks.
+Of bounds.csv the rows up to 33 ranks, of irregular_ranks.csv those up to 128, of other files what two jobs of the
+figure give, on few ranks.
 """
 import importlib
 import math

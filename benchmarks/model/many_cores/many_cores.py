@@ -109,7 +109,7 @@ def draw(rows, out):
     styles = dict(zip(PUBLISHED.values(), ("#4477aa", "#228833", "#ee6677")))
     said = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">'
             % (3 * (width + left) + 20, height + top + 70), '<rect width="100%" height="100%" fill="white"/>']
-    low, high = math.log10(0.4), math.log10(100)
+    low, high = math.log10(0.4), math.log10(200)
     times = {row[:4]: row[5] for row in rows}
     for panel, (machine, p, title) in enumerate(DRAWN):
         x0, y0 = left + panel * (width + left), top

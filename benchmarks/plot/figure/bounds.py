@@ -68,7 +68,7 @@ def draw_bounds(plt, rows):
             axes.set_title(f"{name}\n{label}: mean {mean:.2f}", fontsize=9)
             axes.set_yticks(range(0, len(ranks), 4), ranks[::4], fontsize=9)
             shown = range(0, len(exponents), max(6, len(exponents) // 3))
-            axes.set_xticks(shown, [size_text(1 << exponents[i]) for i in shown], fontsize=9)
+            axes.set_xticks(shown, [size_text(1 << exponents[i]) for i in shown], fontsize=8)
     for row in panels:
         row[0].set_ylabel("p, not to scale")
         bar = figure.colorbar(image, cax=row[-1], label="best / lower bound")

@@ -58,6 +58,6 @@ def draw_collectives(plt, rows):
     panels[0].invert_yaxis()
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4, fontsize=8, frameon=False)
-    figure.suptitle("Two ranks on one host, 8 B to 8 MiB in powers of four: the mean of all sizes (dot) and the worst size (bar)",
+    figure.suptitle("Two ranks on one host, 8 B to 8 MiB in powers of four: mean of all sizes (dot), worst size (bar)",
                     fontsize=10)
     return figure

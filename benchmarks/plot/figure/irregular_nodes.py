@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 """Traff et al., figure 4's last two: 8 ranks a node, communicators permuted."""
-from common import black, byte_axis, gathered, legend_below, line, powers, red, simulated, sky, time_axis
+from common import black, byte_axis, gathered, legend_below, powers, red, simulated, sky, time_axis, us
 
 
 def irregular_nodes(quick):
@@ -22,11 +22,14 @@ def draw_irregular_nodes(plt, rows):
     paint = {"linear_ring": red, "pipelined_ring:block=32768": sky, "automatic": black}
     for axes, d in zip(panels, ("broadcast", "spike")):
         for name, shade in paint.items():
-            for placement, style in (("block", "-"), ("shuffled", ":")):
-                mine = [r for r in rows if (r["distribution"], r["algorithm"], r["placement"]) == (d, name, placement)]
+            for placement, said in (("block", "in order"), ("shuffled", "permuted")):
+                mine = sorted((int(r["bytes"]), us(r)) for r in rows if
+                              (r["distribution"], r["algorithm"], r["placement"]) == (d, name, placement))
                 label = name.replace("_", " ").replace(":block=32768", ", B = 32 KiB")
-                line(axes, mine, "bytes", f"{label}, {'in order' if placement == 'block' else 'permuted'}", color=shade,
-                     linestyle=style)
+                # Circles around what they may lie on.
+                style = dict(marker="o", markersize=3) if placement == "block" else dict(
+                    marker="o", markersize=9, fillstyle="none", linestyle="")
+                axes.plot(*zip(*mine), label=f"{label}, {said}", color=shade, **style)
         byte_axis(axes, [r["bytes"] for r in rows])
         time_axis(axes)
         axes.grid(alpha=0.3)
