@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from common import byte_axis, colour, gathered, legend_below, line, root, simulated, time_axis
+from common import byte_axis, colour, gathered, legend_below, line, root, simulated, time_axis, us
 
 
 def lam_trees(p):
@@ -81,6 +81,8 @@ def draw_trees(plt, rows):
             label = "SimGrid's ompi" if name == "mpi" else name
             line(axes, [r for r in here if r["algorithm"] == name], "bytes", label,
                  color=colour.get(name, "#ee8833"), linestyle="--" if name == "automatic" else "-")
+        mine = sorted((int(r["bytes"]), us(r)) for r in here if r["algorithm"] == "automatic")
+        axes.plot(*zip(*mine), color=colour["automatic"], marker="o", markersize=8, fillstyle="none", linestyle="")
         time_axis(axes)
         byte_axis(axes, {int(r["bytes"]) for r in here}, 4)
         axes.set_title({"simulated, two_level": f"hosts of 8 cores, p = {p}",
