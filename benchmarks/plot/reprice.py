@@ -4,8 +4,8 @@
 
     benchmarks/plot/reprice.py build/gcc/benchmarks
 
-Of bounds.csv the rows up to 33 ranks, of irregular_ranks.csv those up to 128, of other files what two jobs of the
-figure give, on few ranks.
+Of bounds.csv the rows up to 33 ranks, of irregular_ranks.csv those of up to 512 KiB, of other files what one job of
+the figure gives, on few ranks.
 """
 import importlib
 import math
@@ -26,9 +26,12 @@ values = ("median_us", "over_bound", "begin_us", "end_us")
 def of_some_jobs(name, _, jobs):
     if name == "bounds":
         return dict(jobs)["with"]()
-    most, many = (128, len(jobs)) if name == "irregular_ranks" else (33, 2)
-    few = [job for what, job in jobs if not (p := re.match(r"p = (\d+)", what)) or int(p[1]) <= most]
-    return [row for job in random.sample(few, min(many, len(few))) for row in job()]
+    if name == "irregular_ranks":
+        few = [job for what, job in jobs if math.prod(map(int, re.findall(r"\d+", what))) <= 1 << 19]
+    else:
+        few = [job for what, job in jobs if not (p := re.match(r"p = (\d+)", what)) or int(p[1]) <= 33]
+        few = [random.choice(few)]
+    return [row for job in few for row in job()]
 
 
 def by_key(rows, columns):
