@@ -45,17 +45,17 @@ namespace {
 /// All that the lines read and write, on one rank.
 template <class T>
 struct memory {
-  T value, out;
-  std::vector<T> values, results;     ///< n each
-  std::vector<T> all;                 ///< empty
-  std::vector<T> room;                ///< p n
-  std::vector<T> list;                ///< `mine` elements, on no two ranks the same number
-  std::vector<T> into;                ///< as many
-  std::vector<T> one_each, joined;    ///< at the root: p elements, and all lists' elements
-  std::vector<std::vector<T>> lists;  ///< at the root: p of different lengths
-  std::vector<T> for_each, from_each; ///< p elements
-  std::vector<T> wide;                ///< p n
-  std::vector<T> spaced;              ///< all lists' elements and p * p more
+  T value, result;
+  std::vector<T> in, out;               ///< n each
+  std::vector<T> empty;
+  std::vector<T> out_all;               ///< p n
+  std::vector<T> list;                  ///< `mine` elements, on no two ranks the same number
+  std::vector<T> into;                  ///< as many
+  std::vector<T> each_at_root, joined;  ///< at the root: p elements, and all lists' elements
+  std::vector<std::vector<T>> lists;    ///< at the root: p of different lengths
+  std::vector<T> each, out_each;        ///< p elements
+  std::vector<T> all;                   ///< p n
+  std::vector<T> spaced;                ///< all lists' elements and p * p more
   friend bool operator==(memory const&, memory const&) = default;
 };
 
@@ -63,12 +63,12 @@ template <class T>
 class porting {
  public:
   explicit porting(int root_rank) : root(root_rank) {
-    sizes.resize(static_cast<std::size_t>(p));
-    std::iota(sizes.begin(), sizes.end(), 1);
+    counts.resize(static_cast<std::size_t>(p));
+    std::iota(counts.begin(), counts.end(), 1);
     for (int r = 0; r < p; ++r) {
-      starts.push_back(r * (r + 1) / 2);
-      displs.push_back(starts.back() + r * p);
-      shuffled.push_back(p * (p + 1) / 2 - starts.back() - sizes[static_cast<std::size_t>(r)]);
+      offsets.push_back(r * (r + 1) / 2);
+      displs.push_back(offsets.back() + r * p);
+      shuffled.push_back(p * (p + 1) / 2 - offsets.back() - counts[static_cast<std::size_t>(r)]);
     }
   }
 
@@ -83,7 +83,7 @@ class porting {
                 some(mine), std::vector<T>(static_cast<std::size_t>(mine)), {}, {}, {}, some(p),
                 std::vector<T>(static_cast<std::size_t>(p)), some(p * n), some(p * (3 * p + 1) / 2)};
     if (at_root) {
-      m.one_each = some(p), m.joined = some(p * (p + 1) / 2);
+      m.each_at_root = some(p), m.joined = some(p * (p + 1) / 2);
       for (int r = 0; r < p; ++r) m.lists.push_back(some(r));
     }
     return m;
@@ -96,14 +96,14 @@ class porting {
   int const p = world.size(), root, n = 4, mine = world.rank() + 1;
   bool const at_root = world.rank() == root;
   plus const op{};
-  std::vector<int> sizes, starts;        // of all lists, one after the other
+  std::vector<int> counts, offsets;      // of all lists, one after the other
   std::vector<int> displs, shuffled;     // with gaps; the last rank's first
   std::vector<int> const ones = std::vector<int>(static_cast<std::size_t>(p), 1);
 };
 
 // Boost.MPI's line, and this library's.
 #define COLLIGO_MEMBERS                                                                                   \
-  value, out, values, results, all, room, list, into, one_each, joined, lists, for_each, from_each, wide, spaced
+  value, result, in, out, empty, out_all, list, into, each_at_root, joined, lists, each, out_each, all, spaced
 #define BESIDE(boosts, ours)                       \
   do {                                             \
     memory<T> expected = fresh(), got = expected;  \
@@ -125,100 +125,100 @@ class porting {
 
 template <class T>
 void porting<T>::run() const {
-  BESIDE(out = mpi::all_reduce(world, value, op), out = colligo::all_reduce(world, value, op));
-  BESIDE_ITSELF(all_reduce(world, value, out, op));
-  BESIDE_ITSELF(all_reduce(world, values.data(), n, results.data(), op));
+  BESIDE(result = mpi::all_reduce(world, value, op), result = colligo::all_reduce(world, value, op));
+  BESIDE_ITSELF(all_reduce(world, value, result, op));
+  BESIDE_ITSELF(all_reduce(world, in.data(), n, out.data(), op));
   BESIDE_ITSELF(all_reduce(world, mpi::inplace(value), op));
-  BESIDE_ITSELF(all_reduce(world, mpi::inplace(values.data()), n, op));
+  BESIDE_ITSELF(all_reduce(world, mpi::inplace(in.data()), n, op));
   BESIDE(mpi::all_reduce(world, mpi::inplace(value), op),
          colligo::all_reduce(world, colligo::in_place(value), op));
-  BESIDE(mpi::all_reduce(world, mpi::inplace(values.data()), n, op),
-         colligo::all_reduce(world, colligo::in_place(values), op));
-  BESIDE(mpi::all_reduce(world, values.data(), n, results.data(), op),
-         colligo::all_reduce(world, values, results, op));
+  BESIDE(mpi::all_reduce(world, mpi::inplace(in.data()), n, op),
+         colligo::all_reduce(world, colligo::in_place(in), op));
+  BESIDE(mpi::all_reduce(world, in.data(), n, out.data(), op),
+         colligo::all_reduce(world, in, out, op));
 
-  BESIDE_ITSELF(reduce(world, value, out, op, root));
-  BESIDE_AT_ROOT(reduce(world, value, out, op, root), reduce(world, value, op, root));
-  BESIDE_ITSELF(reduce(world, values.data(), n, results.data(), op, root));
-  BESIDE_AT_ROOT(reduce(world, values.data(), n, results.data(), op, root),
-                 reduce(world, values.data(), n, op, root));
-  BESIDE_ITSELF(reduce(world, values, all, op, root));
-  BESIDE_AT_ROOT(reduce(world, values, all, op, root), reduce(world, values, op, root));
+  BESIDE_ITSELF(reduce(world, value, result, op, root));
+  BESIDE_AT_ROOT(reduce(world, value, result, op, root), reduce(world, value, op, root));
+  BESIDE_ITSELF(reduce(world, in.data(), n, out.data(), op, root));
+  BESIDE_AT_ROOT(reduce(world, in.data(), n, out.data(), op, root),
+                 reduce(world, in.data(), n, op, root));
+  BESIDE_ITSELF(reduce(world, in, empty, op, root));
+  BESIDE_AT_ROOT(reduce(world, in, empty, op, root), reduce(world, in, op, root));
 
   BESIDE_ITSELF(broadcast(world, value, root));
-  BESIDE_ITSELF(broadcast(world, values.data(), n, root));
+  BESIDE_ITSELF(broadcast(world, in.data(), n, root));
   BESIDE(mpi::broadcast(world, list, root), colligo::broadcast(world, colligo::resized(list), root));
-  BESIDE(mpi::broadcast(world, all, root), colligo::broadcast(world, all, root));   // empty everywhere
-  BESIDE(mpi::broadcast(world, mpi::skeleton(lists), root); out = made(T{}, static_cast<int>(lists.size())),
-         colligo::broadcast(world, mpi::skeleton(lists), root); out = made(T{}, static_cast<int>(lists.size())));
+  BESIDE(mpi::broadcast(world, empty, root), colligo::broadcast(world, empty, root));   // empty everywhere
+  BESIDE(mpi::broadcast(world, mpi::skeleton(lists), root); result = made(T{}, static_cast<int>(lists.size())),
+         colligo::broadcast(world, mpi::skeleton(lists), root); result = made(T{}, static_cast<int>(lists.size())));
   if constexpr (std::is_arithmetic_v<T>)
     BESIDE(mpi::broadcast(world, mpi::skeleton(list), root); mpi::broadcast(world, mpi::get_content(list), root),
            colligo::broadcast(world, mpi::skeleton(list), root);
            colligo::broadcast(world, mpi::get_content(list), root));
 
-  BESIDE_ITSELF(all_gather(world, value, all));
-  BESIDE_ITSELF(all_gather(world, value, room.data()));
-  BESIDE_ITSELF(all_gather(world, values.data(), n, all));
-  BESIDE_ITSELF(all_gather(world, values.data(), n, room.data()));
+  BESIDE_ITSELF(all_gather(world, value, empty));
+  BESIDE_ITSELF(all_gather(world, value, out_all.data()));
+  BESIDE_ITSELF(all_gather(world, in.data(), n, empty));
+  BESIDE_ITSELF(all_gather(world, in.data(), n, out_all.data()));
   BESIDE_ITSELF(all_gather(world, list, lists));
-  BESIDE_ITSELF(all_gatherv(world, list, all, sizes));
-  BESIDE_ITSELF(all_gatherv(world, list.data(), room.data(), sizes));
-  BESIDE_ITSELF(all_gatherv(world, value, room.data(), ones));
+  BESIDE_ITSELF(all_gatherv(world, list, empty, counts));
+  BESIDE_ITSELF(all_gatherv(world, list.data(), out_all.data(), counts));
+  BESIDE_ITSELF(all_gatherv(world, value, out_all.data(), ones));
   if constexpr (std::is_arithmetic_v<T>) {   // what Boost's serialises goes elsewhere than displacements say
-    BESIDE_ITSELF(all_gatherv(world, list.data(), spaced.data(), sizes, displs));
+    BESIDE_ITSELF(all_gatherv(world, list.data(), spaced.data(), counts, displs));
     BESIDE(mpi::all_gatherv(world, &value, spaced.data(), ones, displs),   // Boost's does not compile for a value
            colligo::all_gatherv(world, value, spaced.data(), ones, displs));
-    BESIDE_ITSELF(all_gatherv(world, list, all, sizes, shuffled));
+    BESIDE_ITSELF(all_gatherv(world, list, empty, counts, shuffled));
   }
-  BESIDE(mpi::all_gatherv(world, list, all, sizes), all = colligo::all_gatherv(world, list).data);
+  BESIDE(mpi::all_gatherv(world, list, empty, counts), empty = colligo::all_gatherv(world, list).data);
 
-  BESIDE_ITSELF(gather(world, value, all, root));
-  BESIDE_ITSELF(gather(world, value, room.data(), root));
-  BESIDE_AT_ROOT(gather(world, value, all, root), gather(world, value, root));
-  BESIDE_ITSELF(gather(world, values.data(), n, all, root));
-  BESIDE_ITSELF(gather(world, values.data(), n, room.data(), root));
+  BESIDE_ITSELF(gather(world, value, empty, root));
+  BESIDE_ITSELF(gather(world, value, out_all.data(), root));
+  BESIDE_AT_ROOT(gather(world, value, empty, root), gather(world, value, root));
+  BESIDE_ITSELF(gather(world, in.data(), n, empty, root));
+  BESIDE_ITSELF(gather(world, in.data(), n, out_all.data(), root));
   if constexpr (std::is_arithmetic_v<T>)   // Boost's does not compile for others
-    BESIDE_AT_ROOT(gather(world, values.data(), n, all, root), gather(world, values.data(), n, root));
+    BESIDE_AT_ROOT(gather(world, in.data(), n, empty, root), gather(world, in.data(), n, root));
   BESIDE_ITSELF(gather(world, list, lists, root));
   BESIDE_AT_ROOT(gather(world, list, lists, root), gather(world, list, root));
-  BESIDE_AT_ROOT(gatherv(world, list, room.data(), sizes, root), gatherv(world, list, root));
-  BESIDE_AT_ROOT(gatherv(world, list.data(), mine, room.data(), sizes, root),
+  BESIDE_AT_ROOT(gatherv(world, list, out_all.data(), counts, root), gatherv(world, list, root));
+  BESIDE_AT_ROOT(gatherv(world, list.data(), mine, out_all.data(), counts, root),
                  gatherv(world, list.data(), mine, root));
-  BESIDE_ITSELF(gatherv(world, list, room.data(), sizes, starts, root));
+  BESIDE_ITSELF(gatherv(world, list, out_all.data(), counts, offsets, root));
   if constexpr (std::is_arithmetic_v<T>) {
-    BESIDE_AT_ROOT(gatherv(world, list, spaced.data(), sizes, displs, root), gatherv(world, list, root));
-    BESIDE_ITSELF(gatherv(world, list.data(), mine, spaced.data(), sizes, displs, root));
+    BESIDE_AT_ROOT(gatherv(world, list, spaced.data(), counts, displs, root), gatherv(world, list, root));
+    BESIDE_ITSELF(gatherv(world, list.data(), mine, spaced.data(), counts, displs, root));
   }
 
-  BESIDE_ITSELF(scatter(world, one_each, out, root));
-  BESIDE_ITSELF(scatter(world, std::as_const(one_each).data(), out, root));
-  BESIDE_AT_ROOT(scatter(world, one_each, out, root), scatter(world, out, root));
-  BESIDE_ITSELF(scatter(world, room, results.data(), n, root));
-  BESIDE_ITSELF(scatter(world, room.data(), results.data(), n, root));
-  BESIDE_AT_ROOT(scatter(world, room, results.data(), n, root), scatter(world, results.data(), n, root));
+  BESIDE_ITSELF(scatter(world, each_at_root, result, root));
+  BESIDE_ITSELF(scatter(world, std::as_const(each_at_root).data(), result, root));
+  BESIDE_AT_ROOT(scatter(world, each_at_root, result, root), scatter(world, result, root));
+  BESIDE_ITSELF(scatter(world, out_all, out.data(), n, root));
+  BESIDE_ITSELF(scatter(world, out_all.data(), out.data(), n, root));
+  BESIDE_AT_ROOT(scatter(world, out_all, out.data(), n, root), scatter(world, out.data(), n, root));
   BESIDE_ITSELF(scatter(world, lists, list, root));
-  BESIDE_AT_ROOT(scatterv(world, joined, sizes, into.data(), root), scatterv(world, into.data(), mine, root));
-  BESIDE_AT_ROOT(scatterv(world, joined.data(), sizes, into.data(), root), scatterv(world, into.data(), mine, root));
-  BESIDE_AT_ROOT(scatterv(world, joined, sizes, into.data(), root), scatterv(world, all, into.data(), mine, root));
-  BESIDE_AT_ROOT(scatterv(world, joined.data(), sizes, into.data(), root),
-                 scatterv(world, std::as_const(all).data(), into.data(), mine, root));
-  BESIDE_AT_ROOT(scatterv(world, joined, sizes, starts, into.data(), mine, root),
+  BESIDE_AT_ROOT(scatterv(world, joined, counts, into.data(), root), scatterv(world, into.data(), mine, root));
+  BESIDE_AT_ROOT(scatterv(world, joined.data(), counts, into.data(), root), scatterv(world, into.data(), mine, root));
+  BESIDE_AT_ROOT(scatterv(world, joined, counts, into.data(), root), scatterv(world, empty, into.data(), mine, root));
+  BESIDE_AT_ROOT(scatterv(world, joined.data(), counts, into.data(), root),
+                 scatterv(world, std::as_const(empty).data(), into.data(), mine, root));
+  BESIDE_AT_ROOT(scatterv(world, joined, counts, offsets, into.data(), mine, root),
                  scatterv(world, into.data(), mine, root));
   if constexpr (std::is_arithmetic_v<T>) {
-    BESIDE_AT_ROOT(scatterv(world, spaced, sizes, displs, into.data(), mine, root),
+    BESIDE_AT_ROOT(scatterv(world, spaced, counts, displs, into.data(), mine, root),
                    scatterv(world, into.data(), mine, root));
-    BESIDE_AT_ROOT(scatterv(world, std::as_const(spaced).data(), sizes, shuffled, into.data(), mine, root),
+    BESIDE_AT_ROOT(scatterv(world, std::as_const(spaced).data(), counts, shuffled, into.data(), mine, root),
                    scatterv(world, into.data(), mine, root));
   }
 
-  BESIDE(out = mpi::scan(world, value, op), out = colligo::scan(world, value, op));
-  BESIDE_ITSELF(scan(world, value, out, op));
-  BESIDE_ITSELF(scan(world, values.data(), n, results.data(), op));
+  BESIDE(result = mpi::scan(world, value, op), result = colligo::scan(world, value, op));
+  BESIDE_ITSELF(scan(world, value, result, op));
+  BESIDE_ITSELF(scan(world, in.data(), n, out.data(), op));
 
-  BESIDE_ITSELF(all_to_all(world, for_each, all));
-  BESIDE_ITSELF(all_to_all(world, wide, n, all));
-  BESIDE_ITSELF(all_to_all(world, for_each.data(), from_each.data()));
-  BESIDE_ITSELF(all_to_all(world, wide.data(), n, room.data()));
+  BESIDE_ITSELF(all_to_all(world, each, empty));
+  BESIDE_ITSELF(all_to_all(world, all, n, empty));
+  BESIDE_ITSELF(all_to_all(world, each.data(), out_each.data()));
+  BESIDE_ITSELF(all_to_all(world, all.data(), n, out_all.data()));
 }
 
 }  // namespace
