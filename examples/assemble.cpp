@@ -6,6 +6,8 @@
 //
 // The parts are made from an assembled matrix: a power line between buses i and j adds its admittance to (i, i) and
 // (j, j), and subtracts it from (i, j) and (j, i); a bus has what it takes from the ground besides.
+#include "data_folder.hpp"
+
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <colligo/all_reduce.hpp>

@@ -13,6 +13,8 @@
 //
 // A small residual is not a small error: bcsstk13 (condition number 1e10) converges like 1138_bus, but its error stays
 // orders of magnitude above the tolerance.
+#include "data_folder.hpp"
+
 #include <CLI/CLI.hpp>
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>

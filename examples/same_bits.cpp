@@ -3,6 +3,8 @@
 // bits, exact sums have the same ones.
 //
 //   for p in 1 2 3 4 5 6 7; do mpirun -n $p same_bits; done
+#include "data_folder.hpp"
+
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <colligo/sequence.hpp>

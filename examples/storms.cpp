@@ -5,6 +5,8 @@
 //
 //   mpirun -n 4 storms
 //   mpirun -n 4 storms --check --algorithm ring
+#include "data_folder.hpp"
+
 #include <CLI/CLI.hpp>
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>

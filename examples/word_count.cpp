@@ -3,6 +3,8 @@
 // with a functor that merges two maps brings them together: any type that Boost.Serialization knows may travel.
 //
 //   mpirun -n 4 word_count LICENSE
+#include "data_folder.hpp"
+
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/environment.hpp>
 #include <boost/serialization/map.hpp>
