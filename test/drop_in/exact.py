@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSL-1.0
 """Programs whose sums depend on the order of ranks, with the library before MPI.
 
-    exact.py [--quick] RANKS LINES MPIRUN:PROGRAM...
+    exact.py [--quick] RANKS,... LINES MPIRUN:PROGRAM...
 
-Each PROGRAM, with its arguments, is run by MPIRUN, with each of twelve algorithms and on each of three placements. Its
-result is what it prints that matches LINES. All of these have one result with COLLIGO_SUM=exact. Without it the first
-program has several by three algorithms; else this shows nothing. `--quick`: three algorithms, one placement.
+Each PROGRAM, with its arguments, is run by MPIRUN on RANKS ranks, with each of twelve algorithms and on each of three
+placements. Its result is what it prints that matches LINES. All of these have one result with COLLIGO_SUM=exact.
+Without it the first program has several by three algorithms; else this shows nothing. `--quick`: three algorithms, or
+one if there are several RANKS, and one placement.
 
 A placement gives each rank a host's name, which takes a name space of its own: root alone may make that.
 """
@@ -43,10 +44,12 @@ def result(p, lines, program, placement, algorithm, exact):
 def main():
     arguments = sys.argv[1:]
     quick = arguments[0] == "--quick"
-    p, lines, *programs = arguments[quick:]
-    algorithms, placements = (ALGORITHMS[:3], ["one host"]) if quick else (ALGORITHMS, list(PLACEMENTS))
-    exact = [result(int(p), lines, *run, True) for run in itertools.product(programs, placements, algorithms)]
-    others = [result(int(p), lines, programs[0], "one host", algorithm, False) for algorithm in ALGORITHMS[:3]]
+    ranks, lines, *programs = arguments[quick:]
+    ranks = [int(p) for p in ranks.split(",")]
+    few = ALGORITHMS[:1 if quick and len(ranks) > 1 else 3]
+    algorithms, placements = (few, ["one host"]) if quick else (ALGORITHMS, list(PLACEMENTS))
+    exact = [result(p, lines, *run, True) for p, *run in itertools.product(ranks, programs, placements, algorithms)]
+    others = [result(p, lines, programs[0], "one host", algorithm, False) for p in ranks for algorithm in few]
     one, several = len({found for found, _ in exact}), len({found for found, _ in others})
     print(f"exact: {len(exact)} runs, {one} results; else: {len(others)} runs, {several} results;",
           ", ".join(sorted({served for _, served in exact + others})))
