@@ -18,13 +18,13 @@ from mutation import ROOT, all_noticed, replace_once
 DROP_IN, HEADERS = "examples/drop_in/", "include/colligo/"
 MUTANTS = {   # name: file, what stands there, what stands there instead, variables
     "operands swapped": (
-        DROP_IN + "reduction.cpp", "if (into != right) std::memcpy(into, right, all);\n  me.reduce(left, into, n);",
-        "if (into == right) { memory const kept = bytes(n * me.layout_.size); std::memcpy(kept.get(), right, all);"
-        " std::memcpy(into, left, all); me.reduce(kept.get(), into, n); }\n"
-        "  else { std::memcpy(into, left, all); me.reduce(right, into, n); }"),
+        DROP_IN + "reduction.cpp", "if (into != right) std::memcpy(into, right, all);\n  reduce(left, into, n);",
+        "if (into == right) { memory const kept = bytes(n * layout_.size); std::memcpy(kept.get(), right, all);"
+        " std::memcpy(into, left, all); reduce(kept.get(), into, n); }\n"
+        "  else { std::memcpy(into, left, all); reduce(right, into, n); }"),
     "in place ignored": (
-        DROP_IN + "served.cpp", "auto& got = call.made.out.emplace(out.at, out.count * p, out.type, is_in_place);",
-        "auto& got = call.made.out.emplace(out.at, out.count * p, out.type, false);"),
+        DROP_IN + "served.cpp", "auto& got = call.made().out.emplace(out.at, out.count * p, out.type, is_in_place);",
+        "auto& got = call.made().out.emplace(out.at, out.count * p, out.type, false);"),
     "spare ranks forgotten": (
         HEADERS + "shape/spare_ranks.hpp", "step(send{peer, theirs}, fold{peer, mine});",
         "step(send{peer, theirs}, recv{peer, mine});", {"COLLIGO_ALL_REDUCE": "halving_doubling"}),
