@@ -23,6 +23,7 @@ class list_of_counts {
     static_assert(sizeof(T) == sizeof(std::int64_t) || sizeof(T) == sizeof(int));
   }
   explicit operator bool() const { return at_ != nullptr; }
+  bool operator==(list_of_counts const& other) const { return at_ == other.at_; }
   std::ptrdiff_t operator[](int i) const {
     if (!is_wide_) return static_cast<int const*>(at_)[i];
     std::int64_t value;   // a long long or a long
@@ -82,8 +83,8 @@ class served {
 int begin(int code);
 /// Before MPI_Finalize: the report. Collective.
 void end();
-/// Makes progress with requests, and tells MPI of those that are complete.
-void look_at_requests();
+/// Makes progress, and tells MPI if the request is complete. For MPICH.
+void look_at(MPI_Request of);
 /// Ends what makes progress with them.
 void end_progress();
 
@@ -94,6 +95,7 @@ class being_freed {
   explicit being_freed(MPI_Comm const* comm) : comm_(comm ? *comm : MPI_COMM_NULL) { latest = this; }
   ~being_freed() { latest = outer_; }
   being_freed(being_freed const&) = delete;
+  static bool any() { return latest != nullptr; }
   static bool has(MPI_Comm comm) {
     for (being_freed const* at = latest; at; at = at->outer_)
       if (at->comm_ == comm) return true;

@@ -38,7 +38,7 @@ FUNCTION(MPI_Comm_disconnect, (MPI_Comm* comm), (comm), drop_in::being_freed con
          return next_MPI_Comm_disconnect(comm))
 #if defined(MPICH_VERSION)   // MPI_Request_get_status of MPICH 4.0 does not ask the request
 FUNCTION(MPI_Request_get_status, (MPI_Request request, int* flag, MPI_Status* status), (request, flag, status),
-         drop_in::look_at_requests(); return next_MPI_Request_get_status(request, flag, status))
+         drop_in::look_at(request); return next_MPI_Request_get_status(request, flag, status))
 #endif
 FUNCTIONS
 

@@ -75,6 +75,13 @@ std::optional<known_functor> functor_of(MPI_Op op) {
   return std::nullopt;
 }
 
+[[gnu::noinline]] std::optional<colligo::registered_element> found(MPI_Datatype type, MPI_Op op) {
+  auto const functor = functor_of(op);
+  layout const layout = layout::of(type);
+  auto const known = functor && layout.is_named ? type_of(type, layout) : std::nullopt;
+  return known ? colligo::known_element(*known, *functor) : std::nullopt;
+}
+
 /// Whether an element's memory is what MPI packs it as: without gaps, in the order of its signature.
 bool lies_as_packed(MPI_Datatype type, layout const& layout) {
   if (layout.is_named || !layout.has_no_gaps()) return layout.is_plain;
@@ -128,12 +135,7 @@ std::optional<colligo::registered_element> built_in(MPI_Datatype type, MPI_Op op
   static thread_local unsigned next = 0;
   for (auto const& k : latest)
     if (k.type == type && k.op == op && k.element) return k.element;
-
-  auto const functor = functor_of(op);
-  layout const layout = layout::of(type);
-  auto const known = functor && layout.is_named ? type_of(type, layout) : std::nullopt;
-  if (!known) return std::nullopt;
-  auto const element = colligo::known_element(*known, *functor);
+  auto const element = found(type, op);
   if (element) latest[next++ % latest.size()] = {type, op, element};
   return element;
 }

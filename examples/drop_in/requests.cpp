@@ -9,11 +9,10 @@
 
 #include <dlfcn.h>
 
-#include <vector>
-
 #if defined(MPICH_VERSION)
 #include <colligo/core/thread.hpp>
 
+#include <semaphore.h>
 #include <signal.h>
 #include <time.h>
 #endif
@@ -21,30 +20,18 @@
 namespace drop_in {
 namespace {
 
-colligo::detail::requests_of_rank& all_requests() { return colligo::detail::mpi_state::all_requests(); }
-
-/// Requests that MPI has not been told to be complete.
-std::vector<open_request*> open;
+/// Requests that MPI has not been told to be complete. MPICH, which may call this library with locks of its own, is not
+/// called with the mutex locked.
+std::list<open_request*> open;
 colligo::detail::recursive_mutex open_mutex;
 std::atomic<bool> has_open = false;
-
-/// Makes progress. Returns how many requests it has completed.
-int look_at_all() {
-  if (!has_open.load(std::memory_order_relaxed)) return 0;
-  if (turn::is_taken()) return 0;   // the library lets MPI make progress, and makes its own itself
-  turn const mine;
-  auto const lock = colligo::detail::locked::if_free(open_mutex);
-  if (!lock.is_held()) return 0;
-  all_requests().progress();
-  std::size_t const before = open.size();
-  for (std::size_t i = before; i-- > 0;) open[i]->look_without_progress();
-  return static_cast<int>(before - open.size());
-}
 
 }  // namespace
 
 #if defined(MPICH_VERSION) || defined(OPEN_MPI)
 namespace {
+
+colligo::detail::requests_of_rank& all_requests() { return colligo::detail::mpi_state::all_requests(); }
 
 extern "C" {
 int query_request(void* of, MPI_Status* status) {
@@ -54,10 +41,12 @@ int query_request(void* of, MPI_Status* status) {
   return static_cast<open_request const*>(of)->code();
 }
 int free_request(void* of) {
-  delete static_cast<open_request*>(of);
+  std::unique_ptr<open_request> const request(static_cast<open_request*>(of));
+  turn const mine;
+  while (!request->look()) request->yield_core();   // MPICH frees it at MPI_Request_free, which MPI forbids
   return MPI_SUCCESS;
 }
-int cancel_request(void*, int) { return MPI_SUCCESS; }   // MPI forbids it
+int cancel_request(void*, int) { return MPI_ERR_REQUEST; }   // as of a collective of MPI's
 }
 
 }  // namespace
@@ -76,15 +65,18 @@ class helper {
   /// After the start of a request.
   void wake() {
     std::atomic_thread_fence(std::memory_order_seq_cst);   // it looks for requests after it has said that it sleeps
-    if (sleeps_.load(std::memory_order_relaxed)) wake_up(false);
+    if (sleeps_.load(std::memory_order_relaxed) && sleeps_.exchange(false, std::memory_order_relaxed))
+      sem_post(&woken_);
   }
   void end() {
-    wake_up(true);
+    ends_ = true;
+    sem_post(&woken_);
     thread_.reset();
   }
 
  private:
   helper() : all_(all_requests()) {
+    sem_init(&woken_, 0, 0);
     int threads = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&threads);
     if (threads != MPI_THREAD_MULTIPLE) turn::guard.store(&turns_, std::memory_order_release);
@@ -116,27 +108,19 @@ class helper {
     if (mine.is_held()) all_.progress();   // else the program is in the library, and makes progress itself
   }
   void sleep() {
-    colligo::detail::locked lock(mutex_);
     sleeps_.store(true, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (all_.busy() || ends_) sleeps_ = false;
-    condition_.wait(lock, [this] { return !sleeps_; });
-  }
-  void wake_up(bool ends) {
-    colligo::detail::locked lock(mutex_);
-    sleeps_ = false;
-    if (ends) ends_ = true;
-    condition_.notify_all();
+    if (!all_.busy() && !ends_) sem_wait(&woken_);   // a signal, or a post of before, wakes it too early
+    sleeps_.store(false, std::memory_order_relaxed);
   }
 
   colligo::detail::requests_of_rank& all_;
   colligo::detail::recursive_mutex turns_;
-  colligo::detail::mutex mutex_;
-  colligo::detail::condition condition_;
+  sem_t woken_;   // a child of fork() may end without it
   std::atomic<bool> sleeps_ = false, ends_ = false;
   std::optional<colligo::detail::thread> thread_;   // last
 };
-bool has_helper = false;
+std::atomic<bool> has_helper = false;
 
 /// MPICH's extension; null in a library of the same interface that has none.
 auto* polled_requests() {
@@ -175,6 +159,16 @@ bool begins_progress() {
 void end_progress() {
   if (has_helper) helper::of_process().end();
 }
+void look_at(MPI_Request of) {
+  if (!has_open.load(std::memory_order_relaxed)) return;
+  open_request* found = nullptr;
+  {
+    colligo::detail::locked const lock(open_mutex);
+    for (auto* const request : open)
+      if (request->handle() == of) found = request;
+  }
+  if (found) poll_request(found, nullptr);
+}
 
 #elif defined(OPEN_MPI)
 namespace {
@@ -183,6 +177,19 @@ int make_request(open_request* request, MPI_Request* handle) {
   return PMPI_Grequest_start(&query_request, &free_request, &cancel_request, request, handle);
 }
 void end_request(MPI_Request handle) { PMPI_Grequest_complete(handle); }
+
+/// Makes progress. Returns how many requests it has completed.
+int look_at_all() {
+  if (!has_open.load(std::memory_order_relaxed)) return 0;
+  if (turn::is_taken()) return 0;   // the library lets MPI make progress, and makes its own itself
+  turn const mine;
+  auto const lock = colligo::detail::locked::if_free(open_mutex);
+  if (!lock.is_held()) return 0;
+  all_requests().progress();
+  int completed = 0;
+  for (auto at = open.begin(); at != open.end();) completed += (*at++)->look_without_progress();
+  return completed;
+}
 
 }  // namespace
 
@@ -224,34 +231,34 @@ bool errors_are_returned() {
 
 }  // namespace
 
-void look_at_requests() { look_at_all(); }
-
 void open_request::give(std::unique_ptr<open_request> request, MPI_Request* to) {
-  colligo::detail::locked const lock(open_mutex);
-  open.reserve(open.size() + 1);
   if (int const code = make_request(request.get(), &request->handle_); code != MPI_SUCCESS) {
     request->started.wait();
-    request->made->write();
+    request->made.write();
     check(code, "MPI_Grequest_start");
   }
   *to = request->handle_;
-  open.push_back(request.release());
+  colligo::detail::locked const lock(open_mutex);
+  open.splice(open.end(), request->entry_);
   has_open = true;
+  request.release();
 }
 
 void open_request::complete() {
   MPI_Comm const comm = state_.life ? comm_ : MPI_COMM_SELF;   // the program may have freed it
   code_ = answered(what_, comm, [this] {
     started.wait();
-    made->write();
+    made.write();
   });
   if (code_ != MPI_SUCCESS && !errors_are_returned()) code_ = MPI_SUCCESS;
   is_complete_ = true;
   started = {};   // its memory is used again by the next one
-  made.reset();   // here, because MPI calls free_request with locks of its own
-  colligo::detail::locked const lock(open_mutex);
-  std::erase(open, this);
-  has_open = !open.empty();
+  made.made.reset();   // here, because MPI calls free_request with locks of its own
+  {
+    colligo::detail::locked const lock(open_mutex);
+    open.erase(place_);
+    has_open = !open.empty();
+  }
   end_request(handle_);
 }
 

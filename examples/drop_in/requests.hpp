@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdio>
 #include <exception>
+#include <list>
 #include <memory>
 #include <new>
 #include <optional>
@@ -18,6 +19,7 @@ namespace drop_in {
 
 /// What is made for a call beside the program's vectors. It lives until the call is complete.
 struct made_for_call {
+  made_for_call() {}   // all of it would be filled with zeros else, here and below
   std::optional<moved_vector> in, out;
   std::optional<moved_blocks> in_blocks, out_blocks;
   std::optional<reduction> by_mpi;
@@ -35,13 +37,27 @@ struct made_for_call {
   }
 };
 
+/// The same if it is needed: not for numbers as they lie, where each instruction counts.
+struct perhaps_made {
+  perhaps_made() {}
+  std::optional<made_for_call> made;
+
+  made_for_call& operator()() { return made ? *made : made.emplace(); }
+  void own_types() {
+    if (made) made->own_types();
+  }
+  void write() {
+    if (made) made->write();
+  }
+};
+
 /// A call that is served as a request of MPI's.
 class open_request {
  public:
   open_request(colligo::collective what, MPI_Comm comm)
-      : made(std::in_place), what_(what), comm_(comm), state_(colligo::detail::mpi_state::of(comm)) {}
+      : what_(what), comm_(comm), state_(colligo::detail::mpi_state::of(comm)) {}
 
-  std::optional<made_for_call> made;
+  perhaps_made made;
   colligo::request started;   // uses what is made
 
   /// Gives the program a request of MPI's, which owns this one. Throws mpi_error; the call is complete then.
@@ -51,6 +67,7 @@ class open_request {
   bool look() { return is_complete_ || (started.complete() && (complete(), true)); }
   /// The same if it is complete; makes no progress.
   bool look_without_progress() { return is_complete_ || (!started.in_progress() && (complete(), true)); }
+  MPI_Request handle() const { return handle_; }
   /// For a rank that waits for it alone.
   void yield_core() { started.yield_core(polls_); }
   int code() const { return code_; }
@@ -62,6 +79,8 @@ class open_request {
   MPI_Comm comm_;
   colligo::detail::communicator_state const& state_;   // lives as long as `started`
   MPI_Request handle_ = MPI_REQUEST_NULL;
+  std::list<open_request*> entry_{this};   // a list of all takes it over
+  std::list<open_request*>::iterator const place_ = entry_.begin();
   unsigned polls_ = 0;
   bool is_complete_ = false;
   int code_ = MPI_SUCCESS;

@@ -53,8 +53,6 @@ struct counted {   // of reason none: served
   std::array<std::atomic<std::uint64_t>, reasons> calls{}, nanoseconds{};
 };
 std::array<counted, collectives> counts;
-std::atomic<reason> everywhere = reason::not_begun;
-std::uint64_t wanted = 0;   // a bit for each collective
 thread_local int latest = -1;   // collective of this thread's latest call
 thread_local reason latest_reason = reason::none;
 
@@ -208,14 +206,7 @@ void print_report() {
 
 }  // namespace
 
-reason settings::reason_for(collective what) {
-  reason const why = everywhere.load(std::memory_order_acquire);
-  if (why != reason::none) return why;
-  return (wanted >> static_cast<int>(what) & 1) != 0 ? reason::none : reason::off;
-}
-
-void count(collective what, reason why) {
-  if (!reports) return;
+void count_for_report(collective what, reason why) {
   counts[static_cast<std::size_t>(what)].calls[static_cast<std::size_t>(why)].fetch_add(1, std::memory_order_relaxed);
   latest = static_cast<int>(what), latest_reason = why;
 }
@@ -233,14 +224,14 @@ void timed_call::count() const {
 }
 
 int begin(int code) {
-  if (code != MPI_SUCCESS || everywhere.load() != reason::not_begun) return code;
+  if (code != MPI_SUCCESS || settings::everywhere.load() != reason::not_begun) return code;
   if (!fits()) {
     std::fprintf(stderr, "colligo: drop_in: this library was built for another MPI than the program's; all calls are "
                          "passed on\n");
-    everywhere = reason::wrong_mpi;
+    settings::everywhere = reason::wrong_mpi;
     return code;
   }
-  wanted = wanted_by_environment();
+  settings::wanted = wanted_by_environment();
   std::uint64_t const mine = hash_of_settings();
   // Bits that all have, and bits that nobody has: minima of unsigned numbers are wrong in some MPI libraries.
   std::array<std::uint64_t, 2> const own{mine, ~mine};
@@ -263,14 +254,14 @@ int begin(int code) {
   reports = all_want != 0;
   ignore_other_bits();
   colligo::detail::mpi_states_left = most_served;
-  everywhere.store(same ? reason::none : reason::settings_differ, std::memory_order_release);
+  settings::everywhere.store(same ? reason::none : reason::settings_differ, std::memory_order_release);
   return code;
 }
 
 void end() {
   end_progress();
   if (reports) print_report();
-  everywhere = reason::not_begun;
+  settings::everywhere = reason::not_begun;
 }
 
 }  // namespace drop_in

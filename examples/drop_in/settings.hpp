@@ -2,7 +2,12 @@
 // Which collectives are served, why others are passed on, and the report.
 #pragma once
 
+#include "drop_in.hpp"
+
 #include <colligo/core/policy.hpp>
+
+#include <atomic>
+#include <cstdint>
 
 namespace drop_in {
 
@@ -17,12 +22,22 @@ inline constexpr int reasons = 19;
 inline constexpr int most_served = 128;
 
 struct settings {
+  static inline std::atomic<reason> everywhere = reason::not_begun;
+  static inline std::uint64_t wanted = 0;   // a bit for each collective
+
   /// `none` if calls of this collective are served.
-  static reason reason_for(colligo::collective what);
+  static reason reason_for(colligo::collective what) {
+    reason const why = everywhere.load(std::memory_order_acquire);
+    if (why != reason::none) return why;
+    return (wanted >> static_cast<int>(what) & 1) != 0 ? reason::none : reason::off;
+  }
 };
 
+void count_for_report(colligo::collective what, reason why);
 /// Counts a call that is passed on, or served (of reason none), if a report is wanted.
-void count(colligo::collective what, reason why);
+inline void count(colligo::collective what, reason why) {
+  if (reports) [[unlikely]] count_for_report(what, why);
+}
 /// The same of a call that makes a persistent request.
 void pass_on_persistent(colligo::collective what);
 

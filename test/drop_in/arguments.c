@@ -78,7 +78,7 @@ static void check_displacements(int kind, int n) {
 }
 
 /* What MPI refuses has its error, by the handler of the call's communicator; that of others ends the program. */
-static int handled;
+static int handled, looks;   /* whether the MPI library looks for input where its result comes */
 static void handler(MPI_Comm* over, int* code, ...) {
   (void)over, (void)code;
   ++handled;
@@ -88,8 +88,8 @@ static void check_refused(void) {
   MPI_Errhandler own;
   MPI_Datatype type;
   MPI_Op op;
-  int in[32] = {0}, of_all[32 * 8], first[64] = {0}, ones[64], refused = 0;
-  for (int i = 0; i < 64; ++i) ones[i] = 1;
+  int in[32] = {0}, of_all[32 * 8], first[64] = {0}, ones[64], places[64], refused = 0;
+  for (int i = 0; i < 64; ++i) ones[i] = 1, places[i] = i;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_create_errhandler(&handler, &own);
   MPI_Comm_set_errhandler(comm, own);
@@ -110,17 +110,42 @@ static void check_refused(void) {
     REFUSED("Allreduce of NULL", MPI_Allreduce(NULL, of_all, 1, MPI_INT, MPI_SUM, comm));
     REFUSED("Bcast of NULL", MPI_Bcast(NULL, 1, MPI_INT, 0, comm));
   }
-  /* On rank 1 alone: the others are told, and later calls are right. */
-  void *const in_1 = rank == 1 ? MPI_IN_PLACE : in, *const out_1 = rank == 1 ? MPI_IN_PLACE : of_all;
-#define REFUSED_BY_ONE(what, ...)                                                                                \
-  require(__VA_ARGS__ != MPI_SUCCESS || rank != 1, what ", not of the root: no error");                          \
+  if (looks) {
+    REFUSED("Allreduce of its result", MPI_Allreduce(in, in, 1, MPI_INT, MPI_SUM, comm));
+    REFUSED("Exscan of its result", MPI_Exscan(in, in, 1, MPI_INT, MPI_SUM, comm));
+    REFUSED("Allgather of a block of its result", MPI_Allgather(of_all + rank, 1, MPI_INT, of_all, 1, MPI_INT, comm));
+    REFUSED("Allgatherv of a block of its result",
+            MPI_Allgatherv(of_all + rank, 1, MPI_INT, of_all, ones, places, MPI_INT, comm));
+    REFUSED("Alltoall of its result", MPI_Alltoall(of_all, 1, MPI_INT, of_all, 1, MPI_INT, comm));
+    REFUSED("Alltoallv of its result",
+            MPI_Alltoallv(of_all, ones, places, MPI_INT, of_all, ones, places, MPI_INT, comm));
+  }
+  if (rank == 0) {   /* alone: the others make no such call */
+    REFUSED("Bcast of a negative count", MPI_Bcast(in, -1, MPI_INT, 0, comm));
+    REFUSED("Reduce of its result", MPI_Reduce(in, in, 1, MPI_INT, MPI_SUM, 0, comm));
+  }
+  if (rank == 0 && looks) {
+    REFUSED("Gather of a block of its result", MPI_Gather(of_all, 1, MPI_INT, of_all, 1, MPI_INT, 0, comm));
+    REFUSED("Gatherv of a block of its result",
+            MPI_Gatherv(of_all, 1, MPI_INT, of_all, ones, places, MPI_INT, 0, comm));
+    REFUSED("Scatter to its input", MPI_Scatter(of_all, 1, MPI_INT, of_all, 1, MPI_INT, 0, comm));
+    REFUSED("Scatterv to its input", MPI_Scatterv(of_all, ones, places, MPI_INT, of_all, 1, MPI_INT, 0, comm));
+  }
+  /* On rank 1, which makes the call once more. The others wait for that. */
+#define REFUSED_AT_FIRST(what, ...)                                                             \
+  for (int wrong = rank == 1; wrong >= 0; --wrong) {                                            \
+    void *const in_1 = wrong ? MPI_IN_PLACE : in, *const out_1 = wrong ? MPI_IN_PLACE : of_all; \
+    (void)in_1, (void)out_1;                                                                    \
+    require((__VA_ARGS__ != MPI_SUCCESS) == wrong, what ", not of the root");                   \
+  }                                                                                             \
+  handled = refused;                                                                            \
   require(MPI_Allreduce(&rank, of_all, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && *of_all == p * (p - 1) / 2, \
           what ", not of the root: wrong afterwards")
   if (is_open_mpi) {   /* MPICH 4.0 does not look, and is ended by a signal */
-    REFUSED_BY_ONE("Gather in place", MPI_Gather(in_1, 1, MPI_INT, of_all, 1, MPI_INT, 0, comm));
-    REFUSED_BY_ONE("Scatter in place", MPI_Scatter(in, 1, MPI_INT, out_1, 1, MPI_INT, 0, comm));
-    REFUSED_BY_ONE("Scatterv in place", MPI_Scatterv(in, ones, first, MPI_INT, out_1, 1, MPI_INT, 0, comm));
-    REFUSED_BY_ONE("Reduce in place", MPI_Reduce(in_1, of_all, 1, MPI_INT, MPI_SUM, 0, comm));
+    REFUSED_AT_FIRST("Gather in place", MPI_Gather(in_1, 1, MPI_INT, of_all, 1, MPI_INT, 0, comm));
+    REFUSED_AT_FIRST("Scatter in place", MPI_Scatter(in, 1, MPI_INT, out_1, 1, MPI_INT, 0, comm));
+    REFUSED_AT_FIRST("Scatterv in place", MPI_Scatterv(in, ones, first, MPI_INT, out_1, 1, MPI_INT, 0, comm));
+    REFUSED_AT_FIRST("Reduce in place", MPI_Reduce(in_1, of_all, 1, MPI_INT, MPI_SUM, 0, comm));
   }
   MPI_Op_free(&op);
   MPI_Type_free(&type);
@@ -128,7 +153,7 @@ static void check_refused(void) {
   MPI_Comm_free(&comm);
 }
 
-/* Input that overlaps the result. MPI forbids it, but not all MPI libraries look. */
+/* Input that overlaps the result. MPI forbids it; MPICH looks whether it is where its result comes. */
 static void check_overlaps(void) {
   MPI_Comm const comm = MPI_COMM_WORLD;
   int x[64], y[64], counts[64], first[64];
@@ -138,19 +163,22 @@ static void check_overlaps(void) {
   require(__VA_ARGS__ == MPI_SUCCESS, what ": an error where input and result overlap");   \
   for (int i = 0; i < p && (is_there); ++i) y[place] = value;                              \
   require(memcmp(x, y, sizeof x) == 0, what ": wrong where input and result overlap")
-  OVERLAPPING("Allgather", 1, i, 101 * i, MPI_Allgather(x + rank, 1, MPI_INT, x, 1, MPI_INT, comm));
-  OVERLAPPING("Allgather of another place", 1, i, 100 * i + 1, MPI_Allgather(x + 1, 1, MPI_INT, x, 1, MPI_INT, comm));
-  OVERLAPPING("Allgatherv", 1, 2 * i, 102 * i,
-              MPI_Allgatherv(x + 2 * rank, 1, MPI_INT, x, counts, first, MPI_INT, comm));
-  OVERLAPPING("Gather", rank == 1, i, 101 * i, MPI_Gather(x + rank, 1, MPI_INT, x, 1, MPI_INT, 1, comm));
-  OVERLAPPING("Gatherv", rank == 1, 2 * i, 102 * i,
-              MPI_Gatherv(x + 2 * rank, 1, MPI_INT, x, counts, first, MPI_INT, 1, comm));
-  OVERLAPPING("Scatter", 1, rank, 100 + rank, MPI_Scatter(x, 1, MPI_INT, x + rank, 1, MPI_INT, 1, comm));
-  OVERLAPPING("Scatterv", 1, 2 * rank, 100 + 2 * rank,
-              MPI_Scatterv(x, counts, first, MPI_INT, x + 2 * rank, 1, MPI_INT, 1, comm));
-  OVERLAPPING("Alltoall", 1, i, 100 * i + rank, MPI_Alltoall(x, 1, MPI_INT, x, 1, MPI_INT, comm));
-  OVERLAPPING("Alltoallv", 1, 2 * i, 100 * i + 2 * rank,
-              MPI_Alltoallv(x, counts, first, MPI_INT, x, counts, first, MPI_INT, comm));
+  if (!looks) {
+    OVERLAPPING("Allgather", 1, i, 101 * i, MPI_Allgather(x + rank, 1, MPI_INT, x, 1, MPI_INT, comm));
+    OVERLAPPING("Allgatherv", 1, 2 * i, 102 * i,
+                MPI_Allgatherv(x + 2 * rank, 1, MPI_INT, x, counts, first, MPI_INT, comm));
+    OVERLAPPING("Gather", rank == 1, i, 101 * i, MPI_Gather(x + rank, 1, MPI_INT, x, 1, MPI_INT, 1, comm));
+    OVERLAPPING("Gatherv", rank == 1, 2 * i, 102 * i,
+                MPI_Gatherv(x + 2 * rank, 1, MPI_INT, x, counts, first, MPI_INT, 1, comm));
+    OVERLAPPING("Scatter", 1, rank, 100 + rank, MPI_Scatter(x, 1, MPI_INT, x + rank, 1, MPI_INT, 1, comm));
+    OVERLAPPING("Scatterv", 1, 2 * rank, 100 + 2 * rank,
+                MPI_Scatterv(x, counts, first, MPI_INT, x + 2 * rank, 1, MPI_INT, 1, comm));
+    OVERLAPPING("Alltoall", 1, i, 100 * i + rank, MPI_Alltoall(x, 1, MPI_INT, x, 1, MPI_INT, comm));
+    OVERLAPPING("Alltoallv", 1, 2 * i, 100 * i + 2 * rank,
+                MPI_Alltoallv(x, counts, first, MPI_INT, x, counts, first, MPI_INT, comm));
+  }
+  OVERLAPPING("Allgather of another place", 1, i, 100 * i + (i + 1) % p,
+              MPI_Allgather(x + (rank + 1) % p, 1, MPI_INT, x, 1, MPI_INT, comm));
   OVERLAPPING("Allreduce", 1, i + 1, 50 * p * (p - 1) + p * i,
               MPI_Allreduce(x, x + 1, p, MPI_INT, MPI_SUM, comm));
   OVERLAPPING("Scan", 1, i, 50 * rank * (rank + 1) + (rank + 1) * (i + 1),
@@ -268,6 +296,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &p);
   for (int kind = 0; kind < kinds; ++kind)
     for (commutes = 0; commutes < 2; ++commutes) check_displacements(kind, 1), check_displacements(kind, most / p);
+  int in_out = 0;
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  looks = MPI_Allreduce(&in_out, &in_out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS;
   check_refused();
   check_overlaps();
   check_constant();

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSL-1.0
  * Requests beside the MPI library's blocking calls: all collectives at once, waited for in every way; ranks that are
  * blocked elsewhere in MPI, or in a blocking call, while others wait for a request; types and communicators that are
- * freed before; calls that are passed on between; ranks with different counts.
+ * freed before; calls that are passed on between; ranks with different counts; a child of fork().
  *   requests [threads | time]    with MPI_THREAD_MULTIPLE; how long a short request takes */
+#define _POSIX_C_SOURCE 200809L
 #include "own_mpi.h"
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { room = 1 << 15, most = 40, ways = 9 };
 static struct call {
@@ -268,7 +272,11 @@ static void* in_thread(void* of) {
     int in[2] = {rank + i, 1}, out[2] = {0, 0};
     MPI_Request requests[2];
     for (int k = 0; k < 2; ++k) MPI_Iallreduce(&in[k], &out[k], 1, MPI_INT, MPI_SUM, own, &requests[k]);
-    for (int k = 2; k-- > 0;) MPI_Wait(&requests[k], MPI_STATUS_IGNORE);
+    for (int k = 2; k-- > 0;) {
+      int is_complete = i % 2;   /* asked while the other thread waits for its own */
+      while (!is_complete) MPI_Request_get_status(requests[k], &is_complete, MPI_STATUS_IGNORE);
+      MPI_Wait(&requests[k], MPI_STATUS_IGNORE);
+    }
     right &= out[0] == p * (p - 1) / 2 + p * i && out[1] == p;
   }
   return right ? of : NULL;
@@ -281,6 +289,15 @@ static void two_threads(MPI_Comm other) {
   require(in_thread(&first) != NULL, "Iallreduce", "of the first thread");
   pthread_join(second, &done);
   require(done != NULL, "Iallreduce", "of the second thread");
+}
+
+/* A child of fork() ends, though it lacks whatever makes progress for its parent, and sleeps by now. */
+static void child_ends(void) {
+  nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  pid_t const child = fork();
+  if (child == 0) alarm(5), exit(0);
+  int status = 0;
+  require(waitpid(child, &status, 0) == child && WIFEXITED(status), "fork", "the child hangs");
 }
 
 /* `requests time`: the best of 50 loops. */
@@ -330,6 +347,7 @@ int main(int argc, char** argv) {
   start_all(0, 0, 0);
   finish(1);
   if (provided == MPI_THREAD_MULTIPLE) two_threads(other);
+  child_ends();
   freed_before(1);
   freed_before(1000);
   wrong_call();
