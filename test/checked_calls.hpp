@@ -4,6 +4,7 @@
 #pragma once
 
 #include <colligo/colligo.hpp>
+#include <colligo/neighbours.hpp>
 
 #include <algorithm>
 #include <array>
@@ -215,6 +216,7 @@ class trials {
              std::string(name_of(c)), std::string(name_of(c)), {"=64", "=128"});
     }
     calls_in_full();
+    own_counts();
     trees();
     requests();
   }
@@ -314,6 +316,60 @@ class trials {
            "broadcast of 1 number of std::", "broadcast of 2 double (16 bytes) with root 0, ");
   }
 
+  // What two ranks alone know: one sends another 3 elements, which expects 2.
+  void own_counts() {
+    int const next = (odd_ + 1) % p_;
+    auto const p = static_cast<std::size_t>(p_);
+    std::vector<std::size_t> sent(p, 2), expected(p, 2);
+    if (odd()) sent[static_cast<std::size_t>(next)] = 3;
+    auto const unbalanced = [&](std::string const& name, auto call, std::string const& words = "") {
+      vectors<double> v;
+      std::size_t const n = 2 * p + odd();
+      outcome const mine = outcome_of([&] { call(std::span(v.in).first(n), std::span(v.out).first(2 * p)); });
+      see(mine.what == kind::mismatch, name, mine.text);
+      see(std::ranges::count(policies_of_all(comm_, mine.text), mine.text) == p_, name, "not all have the same text");
+      std::string const said = ", but " + at_odd() + " sends 3 elements to rank " + std::to_string(next) +
+                               ", which expects 2" + words;
+      see(has(mine.text, "different calls: all call " + name), name, mine.text);
+      see(mine.text.ends_with(said), name, mine.text + "\n lacks " + said);
+      see(v.untouched(), name, "the output was written");
+      next_call_is_right(name);
+    };
+    unbalanced("all_to_all_v of double (8 bytes each), direct", [&](auto in, auto out) {
+      colligo::all_to_all_v(comm_, in, sent, out, expected, colligo::direct{});
+    });
+    unbalanced("all_to_all_v of double", [&](auto in, auto out) {
+      colligo::all_to_all_v(comm_, in, sent, out, expected);
+    });
+    unbalanced("iall_to_all_v of double", [&](auto in, auto out) {
+      colligo::iall_to_all_v(comm_, in, sent, out, expected).wait();
+    });
+    unbalanced("all_to_all_v_init of double", [&](auto in, auto out) {
+      auto again = colligo::all_to_all_v_init(comm_, in, sent, out, expected);
+    });
+    // Over a graph: each rank sends three blocks to the next one.
+    std::vector<int> const from(3, (me_ + p_ - 1) % p_), to(3, (me_ + 1) % p_);
+    colligo::neighbours const graph(comm_, from, to);
+    for (int const which : {0, 2}) {
+      std::vector<int> out_counts(3, 2), in_counts(3, 2);
+      if (odd()) out_counts[static_cast<std::size_t>(which)] = 3;
+      std::string const words = " (block " + std::to_string(which + 1) + " of 3 between them)";
+      std::vector<double> const all(7, 1);
+      std::span<double const> const in = std::span(all).first(odd() ? 7 : 6);
+      std::vector<double> out(6, 77);
+      unbalanced("exchange of double", [&](auto, auto) {
+        colligo::all_to_all_v(graph, in, out_counts, out, in_counts);
+      }, words);
+      unbalanced("iexchange of double", [&](auto, auto) {
+        colligo::iall_to_all_v(graph, in, out_counts, out, in_counts).wait();
+      }, words);
+      unbalanced("exchange of double", [&](auto, auto) {
+        colligo::reduce_v(graph, in, out_counts, std::span(out).first(2), std::plus<>{});
+      }, words);
+      see(out == std::vector<double>(6, 77), "over a graph", "the output was written");
+    }
+  }
+
   void trees() {
     colligo::tree const flat = colligo::trees::flat(p_), chain = colligo::trees::chain(p_);
     if (p_ > 2)
@@ -366,6 +422,16 @@ class trials {
     std::plus<> const sum;
     refuse("size", [&](bool wrong, auto& v) { colligo::all_reduce(comm_, in(v, 3), out(v, wrong ? 4 : 3), sum); },
            "the output has 4 elements, expected 3");
+    if (p_ > 1) {
+      std::size_t const all = 2 * static_cast<std::size_t>(p_);
+      std::string const words = "the output has 0 elements, expected 2";
+      refuse("empty output", [&](bool wrong, auto& v) {
+        colligo::reduce_scatter_block(comm_, in(v, all), out(v, wrong ? 0 : 2), sum);
+      }, words);
+      refuse("empty output of a scatter", [&](bool wrong, auto& v) {
+        colligo::scatter(comm_, in(v, all), out(v, wrong ? 0 : 2), odd_);
+      }, words);
+    }
     refuse("root", [&](bool wrong, auto& v) { colligo::broadcast(comm_, out(v, 3), wrong ? p_ : 0); },
            "root " + std::to_string(p_) + " is not a rank");
     refuse("overlap",

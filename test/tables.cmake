@@ -26,7 +26,7 @@ foreach(name IN LISTS collectives)
   string(TOUPPER "COLLIGO_${name}" name)
   list(APPEND known ${name})
 endforeach()
-list(FILTER known EXCLUDE REGEX "^COLLIGO_TEST_")
+list(FILTER known EXCLUDE REGEX "^COLLIGO_(TEST_|ROOT$)")   # the last is CMake's
 list(REMOVE_DUPLICATES known)
 list(SORT known)
 

@@ -161,7 +161,8 @@ void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const&
 ///                    container is resized
 /// @param out_counts  sized range of p integers, elements from each rank: that rank's count for this one
 /// @param algorithm   a tag (compile time), named("...") (run time), automatic{}
-/// Throws as all_to_all does, and mismatch_error if the counts of two ranks differ. Collective over comm.
+/// Throws as all_to_all does, and mismatch_error on a rank that gets another number than it expects, in checked mode on
+/// all ranks. Collective over comm.
 template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
           detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out, OutCounts const& out_counts,

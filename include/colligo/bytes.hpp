@@ -20,6 +20,9 @@
 #include "barrier.hpp"
 #include "core/byte_element.hpp"
 #include "request.hpp"
+#if COLLIGO_HAS_BODIES
+#include "arguments/counts_body.hpp"
+#endif
 
 namespace colligo::inline COLLIGO_MODE {
 

@@ -19,6 +19,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
+template bool const blocks_are_compared<void>;
 template struct requiring<void>;
 template struct summing_in_any_order<void>;
 template struct adapting<void>;

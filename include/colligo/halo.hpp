@@ -37,6 +37,9 @@ struct no_halo : mistake {
 
 template <made How, class Comm, class T, std::size_t D, class Algorithm>
 made_t<How> exchange_halo(halo_exchange<Comm, T, D> const& halo, Algorithm const& algorithm) {
+#if COLLIGO_HAS_BODIES
+  set_hooks_of_counts<void>();
+#endif
   auto& parts = *halo.parts;
   endpoint& state = parts.state();
   call_arguments<collective::exchange, Comm> const call(state);
@@ -102,8 +105,9 @@ template <class... Arguments>
 detail::no_halo<Arguments...> halo(Arguments&&...);
 
 /// Fills the ghosts of a halo with the neighbours' elements: one message for each neighbour. Ghosts where there is none
-/// keep their values. Throws mismatch_error if neighbours' sides have different lengths, error if the communicator has
-/// been freed. A repeated call allocates nothing. Collective over the grid's communicator.
+/// keep their values. Throws mismatch_error if neighbours' sides have different lengths, or failed_elsewhere where
+/// another rank has seen that; error if the communicator has been freed. A repeated call allocates nothing. Collective
+/// over the grid's communicator.
 template <communicator Comm, class T, std::size_t D, algorithm Algorithm = automatic>
 void exchange(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
   detail::exchange_halo<detail::made::at_once>(declared, algorithm);

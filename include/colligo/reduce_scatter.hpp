@@ -4,6 +4,9 @@
 #pragma once
 
 #include "arguments/calls.hpp"
+#if COLLIGO_HAS_BODIES
+#include "arguments/counts_body.hpp"
+#endif
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -35,6 +38,8 @@ struct calls<collective::reduce_scatter_block> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
     call_arguments<collective::reduce_scatter_block, Comm> const arguments(comm);
     auto const [from, to] = detail::spans(in, out);
+    std::size_t const each = from.size() / static_cast<std::size_t>(arguments.size());
+    if (to.empty()) arguments.require_size(0, each, "the output");   // which sets the length
     return accept_reducing(arguments, arguments.blocks_of(to.size()), from, to)
         .template make<How>(std::forward<Op>(op), algorithm);
   }

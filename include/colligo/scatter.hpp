@@ -48,6 +48,8 @@ struct calls<collective::scatter> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
     call_arguments<collective::scatter, Comm> const arguments(comm, root);
     auto const [from, to] = detail::spans(in, out);
+    std::size_t const each = from.size() / static_cast<std::size_t>(arguments.size());
+    if (to.empty() && arguments.at(root)) arguments.require_size(0, each, "the output");   // which sets the length
     return detail::accept_scattering(arguments, arguments.blocks_of(to.size()), from, to, root)
         .template make<How>(no_functor{}, algorithm);
   }

@@ -6,6 +6,7 @@
 #include <boost/serialization/string.hpp>
 #include <boost/test/unit_test.hpp>
 #include <colligo/colligo.hpp>
+#include <colligo/neighbours.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -188,6 +189,66 @@ BOOST_AUTO_TEST_CASE(block_sizes_differ) {
   };
   differ("gather of blocks of 20 against 40", gathered(20), gathered(40));
   differ("scatter of blocks of 20 against 40", scattered(20), scattered(40));
+}
+
+// All calls look alike but for the counts: the text has what is expected and what is sent.
+BOOST_AUTO_TEST_CASE(counts_differ) {
+  boost::mpi::communicator const world;
+  auto const p = static_cast<std::size_t>(world.size());
+  int const me = world.rank(), next = (me + 1) % world.size();
+  if (p == 1) return;
+  // Rank 1 has other counts, of the same sum.
+  auto const try_all = [&](bool in_memory, std::size_t n) {
+    std::vector<std::size_t> counts(p, n), to_next = counts, same = counts;
+    if (me == 1) --counts[0], ++counts[1], ++to_next[static_cast<std::size_t>(next)];
+    std::size_t const mine = counts[static_cast<std::size_t>(me)], odd = me == 1;
+    std::vector<long> const values(n * p + 1, 1);
+    std::vector<long> room(n * p);
+    auto const in = [&](std::size_t k) { return std::span(values).first(k); };
+    auto const out = [&](std::size_t k) { return std::span(room).first(k); };
+    auto const by = [&](std::string const& name) { return named(name + (in_memory ? "@shared_memory" : "@messages")); };
+    auto const look = [&](std::string const& name, auto call) {
+      boost::mpi::communicator const comm(world, boost::mpi::comm_duplicate);
+      outcome const said = run([&] { call(comm); });
+      auto const has = [&](char const* words) { return said.text.find(words) != said.text.npos; };
+      int any = said.mismatch && said.text.starts_with("colligo: " + name) && has(" bytes) are expected of rank ") &&
+                has(", it sends ") && (!in_memory || said.text.ends_with(" bytes)"));
+      int seen = 0;
+      MPI_Allreduce(&any, &seen, 1, MPI_INT, MPI_MAX, world);
+      BOOST_CHECK_MESSAGE(seen, name << " of " << n << (in_memory ? " in memory: " : " by messages: ") << said.text);
+    };
+    look("all_gatherv", [&](auto const& w) { colligo::all_gatherv(w, in(mine), out(n * p), counts, by("direct")); });
+    look("gatherv", [&](auto const& w) { colligo::gatherv(w, in(mine), out(n * p), counts, 0, by("linear")); });
+    look("scatterv", [&](auto const& w) { colligo::scatterv(w, in(n * p), counts, out(mine), 0, by("linear")); });
+    look("reduce_scatter", [&](auto const& w) {
+      colligo::reduce_scatter(w, in(n * p), out(mine), counts, std::plus<>{}, by("direct"));
+    });
+    look("all_to_all_v", [&](auto const& w) {
+      colligo::all_to_all_v(w, in(n * p + odd), to_next, out(n * p), same, by("pairwise"));
+    });
+    look("exchange", [&](auto const& w) {
+      std::vector<int> const from{(me + world.size() - 1) % world.size()}, to{next};
+      neighbours const graph(w, from, to);
+      colligo::all_to_all_v(graph, in(n + odd), std::vector{n + odd}, out(n), std::vector{n}, by("along_edges"));
+    });
+  };
+  for (std::size_t const n : {3u, 2000u}) try_all(true, n);
+  try_all(false, 3);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_words_differ) {
+  boost::mpi::communicator const world;
+  if (world.size() == 1) return;
+  for (std::size_t const at_0 : {2u, 4u}) {   // 3 elsewhere
+    boost::mpi::communicator const comm(world, boost::mpi::comm_duplicate);
+    std::vector<std::string> words(world.rank() == 0 ? at_0 : 3, "word");
+    outcome const said =
+        run([&] { colligo::all_reduce(comm, in_place(words), std::plus<>{}, over_messages{binary_tree{}}); });
+    std::size_t const sent = world.rank() == 0 ? 3 : at_0;
+    bool const told = said.mismatch && said.text.ends_with("it sends " + std::to_string(sent) + " elements");
+    BOOST_CHECK_MESSAGE(told || said.elsewhere, said.text);
+    if (world.rank() == 0) BOOST_CHECK_MESSAGE(told, said.text);
+  }
 }
 
 // By one algorithm all messages are sent and received, so every rank comes to the end. Short ones: Open MPI 4.1

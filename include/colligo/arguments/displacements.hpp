@@ -9,6 +9,9 @@
 
 #include "calls.hpp"
 #include "packed.hpp"
+#if COLLIGO_HAS_BODIES
+#include "counts_body.hpp"
+#endif
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -29,8 +29,11 @@ struct refused {
 [[noreturn]] void refuse_count(refused const& refusal, std::string const& count);
 // Also throws: the call has ended with this error.
 [[noreturn]] void refuse_empty_container(endpoint const& state, char const* note);
-/// Sets the number and the lengths of the state's offsets, which are new (kept_plans.hpp). Throws if they overflow.
+/// Sets the number and the lengths of the state's offsets, which are new. Throws if they overflow. In counts_body.hpp.
 void number_blocks(refused const& refusal, blocks const& vector);
+/// In units that make calls with counts: their plans are kept, and the counts that two ranks alone know compared.
+template <class Lazy>
+void set_hooks_of_counts();
 /// Reports to the other ranks, which may wait for this one, that its call fails by the exception that is being handled.
 void refuse_request(refused const& refusal);
 /// The number of calls on this rank so far.

@@ -3,10 +3,7 @@
 /// The bodies of refusals.hpp.
 #pragma once
 
-#include <algorithm>
-
 #include "../core/strings.hpp"
-#include "../engine/kept_plans.hpp"
 #include "../engine/communicator_state.hpp"
 #include "../rules/run_body.hpp"
 #include "refusals.hpp"
@@ -41,13 +38,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
   throw mismatch_error(concat({where(state, collective::broadcast), "the container is empty, the root's is not: "
                                  "broadcast(comm, colligo::resized(container), root) takes the root's size",
                                  *note ? " (" : "", note, *note ? ")" : ""}));
-}
-
-COLLIGO_BODY void number_blocks(refused const& refusal, blocks const& vector) {
-  auto const& ends = refusal.state.offsets;
-  if (!std::is_sorted(ends.begin(), ends.end()))
-    refuse_because(refusal, "the sum of the counts is larger than any vector");
-  distributions_of_state::number(state_at(refusal.state), vector);
 }
 
 [[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& refusal) {

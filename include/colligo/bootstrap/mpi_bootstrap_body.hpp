@@ -185,7 +185,6 @@ inline void destroy_state(mpi_state* state) {
 
 [[gnu::cold]] COLLIGO_BODY mpi_bootstrap::mpi_bootstrap(MPI_Comm user)
     : state_(new mpi_state(user)), life_(state_, destroy_state) {
-  if (int of_all = 0; MPI_Comm_rank(MPI_COMM_WORLD, &of_all) == MPI_SUCCESS && of_all == 0) warn_of_unknown_variables();
   if (state_->rank_ == 0) environment_ = settings_of_environment();
   if (state_->size_ == 1) return;
   ranks_.resize(static_cast<std::size_t>(state_->size_));

@@ -127,6 +127,8 @@ concept algorithm = requires { { std::remove_cvref_t<Tag>::name } -> std::conver
 
 namespace detail {
 
+/// Each rank has counts of its own: what a block's two ranks alone know.
+constexpr bool has_own_counts(collective c) { return c == collective::all_to_all_v || c == collective::exchange; }
 /// All ranks know the counts of all ranks.
 constexpr bool has_counts(collective c) {
   using enum collective;

@@ -34,7 +34,8 @@ struct state_of<checked_communicator<Comm>> : state_of<Comm> {
 namespace by_name {
 
 /// Every call over it, blocking or request, first compares collective, number of elements, root, types of elements and
-/// functor, algorithm, knobs and transport, in an all_reduce of 16 bytes. If ranks differ, or some refuse their call,
+/// functor, algorithm, knobs and transport, in an all_reduce of 16 bytes, and then, where each rank has counts of its
+/// own, whether what is sent is expected, in one of 8 bytes. If ranks differ, or some refuse their call,
 /// the others throw the same mismatch_error, which lists the calls of all ranks. Nothing has been sent then, and later
 /// calls are right. A request begins when all ranks have made it.
 template <communicator Comm>

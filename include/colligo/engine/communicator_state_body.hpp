@@ -76,6 +76,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   settings const& asked_for = *all;
   settings_ = std::move(all);
   strict_ = switched("COLLIGO_STRICT", asked_for.strict);
+  if (!asked_for.unknown.empty()) refuse_setting(asked_for.unknown, "; it is ignored");
   if (!asked_for.network.empty()) {
     if (auto const network = network_in(asked_for.network)) network_ = *network;
     else refuse_value("COLLIGO_NETWORK", asked_for.network,

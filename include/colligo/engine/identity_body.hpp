@@ -38,7 +38,7 @@ std::string read_letters(std::array<std::atomic<std::uint64_t>, N> const& from) 
   std::array<char, sizeof letters> name;
   std::memcpy(name.data(), letters.data(), name.size());
   std::string words(name_of(identity.what));
-  if (identity.what == collective::exchange)   // each rank has lengths of its own
+  if (has_own_counts(identity.what))
     words = type.empty() ? concat({words, " of elements of ", with_number(identity.element_size, "byte")})
                          : concat({words, " of ", type});
   else if (identity.what != collective::barrier)

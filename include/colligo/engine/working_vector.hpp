@@ -60,6 +60,8 @@ class working_vector {
   element const& of() const { return *call_.of; }
   collective what() const { return call_.what; }
   scratch& memory() const { return memory_; }
+  /// No operand has more elements.
+  std::size_t longest() const { return std::max({call_.vector.whole.size(), in_.covers.size(), out_.covers.size()}); }
 
   /// The current values of a range.
   std::byte const* read(range const& r) {

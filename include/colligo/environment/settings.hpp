@@ -49,10 +49,11 @@ struct settings {
   std::string levels;         ///< COLLIGO_LEVELS
   std::string lines, chunks, read_memory;   ///< COLLIGO_LINES, COLLIGO_CHUNKS, COLLIGO_READ_MEMORY
   std::string stores;         ///< COLLIGO_STORES
+  std::string unknown;        ///< what is wrong with variables that begin as the library's do, and are none of them
   file_setting reduce_tree, broadcast_tree;
   file_setting table;         ///< COLLIGO_TABLE
 
-  static constexpr std::size_t count = collective_count + 15 + 3 * 3;   ///< strings
+  static constexpr std::size_t count = collective_count + 16 + 3 * 3;   ///< strings
   /// All strings, to be copied or sent.
   std::array<std::string*, count> texts();
 };
@@ -66,9 +67,6 @@ void set_table_of_program(file_setting setting);
 
 /// Whether a table may have a row for this variable: "set COLLIGO_LINES 2k".
 bool is_for_tables(std::string_view variable);
-
-/// Warns once of each variable that begins as the library's do, and is none of them.
-void warn_of_unknown_variables();
 
 /// For programs that can not be traced: warns if COLLIGO_TRACE is set.
 void warn_that_nothing_is_traced();

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "../core/lines.hpp"
 #include "../core/mutex.hpp"
@@ -69,11 +70,12 @@ inline constexpr std::array variable_settings{
 [[gnu::cold]] COLLIGO_BODY settings::~settings() = default;
 
 [[gnu::cold]] COLLIGO_BODY std::array<std::string*, settings::count> settings::texts() {
-  static_assert(count == collective_count + variable_settings.size() + 3 * 3);
+  static_assert(count == collective_count + variable_settings.size() + 1 + 3 * 3);
   std::array<std::string*, count> all;
   auto next = all.begin();
   for (std::string& value : algorithm) *next++ = &value;
   for (variable_setting const& setting : variable_settings) *next++ = &(this->*setting.value);
+  *next++ = &unknown;
   for (file_setting* t : {&reduce_tree, &broadcast_tree, &table})
     for (std::string* text : {&t->where, &t->text, &t->trouble}) *next++ = text;
   return all;
@@ -119,6 +121,27 @@ struct table_of_program {
   return one.setting;
 }
 
+// "COLLIGO_CHEQUE is no variable of this library; the nearest is COLLIGO_CHECK"; empty if there is no such name.
+[[gnu::cold]] COLLIGO_BODY std::string unknown_variables() {
+  std::string all;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    std::string_view const name(*each, std::strcspn(*each, "="));
+    if (!name.starts_with("COLLIGO_") || name.starts_with("COLLIGO_TEST_") || name.starts_with("COLLIGO_DROP_IN") ||
+        name == "COLLIGO_ROOT") continue;   // where CMake finds the library
+    std::vector<std::string> known{"COLLIGO_TREE",  "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE",
+                                   "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"};
+    for (variable_setting const& setting : variable_settings) known.push_back(setting.variable);
+    for (std::size_t c = 0; c < collective_count; ++c)
+      known.push_back(environment_variable(static_cast<collective>(c)));
+    std::string_view const nearest = nearest_to(name, known);
+    std::size_t const apart = edit_distance(name, nearest);
+    if (apart == 0) continue;
+    all += concat({all.empty() ? "" : "; ", name, " is no variable of this library"});
+    if (apart <= name.size() / 4) all += concat({"; the nearest is ", nearest});   // others are not what was meant
+  }
+  return all;
+}
+
 [[gnu::cold]] COLLIGO_BODY std::shared_ptr<settings> settings_of_environment() {
   using namespace std::string_view_literals;
   auto const made = std::shared_ptr<settings>(new settings);
@@ -137,6 +160,7 @@ struct table_of_program {
   all.broadcast_tree = file_of_environment({"COLLIGO_BROADCAST_TREE", "COLLIGO_TREE"});
   all.table = measured_table_setting();
   take_rows_that_set(all.table.text, all);
+  all.unknown = unknown_variables();
   bool any = false;
   for (std::string const* const text : all.texts()) any |= !text->empty();
   return any ? made : nullptr;
@@ -145,26 +169,6 @@ struct table_of_program {
 [[gnu::cold]] COLLIGO_BODY settings const& nothing_set() {
   static auto const& none = *new settings;   // states may outlive static objects
   return none;
-}
-
-[[gnu::cold]] COLLIGO_BODY void warn_of_unknown_variables() {
-  constexpr std::string_view ours = "COLLIGO_", of_tests = "COLLIGO_TEST_", of_preload = "COLLIGO_DROP_IN";
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    std::string_view const name(*each, std::strcspn(*each, "="));
-    if (!name.starts_with(ours) || name.starts_with(of_tests) || name.starts_with(of_preload)) continue;
-    std::string nearest;
-    std::size_t apart = name.size() + 1000;
-    auto const look_at = [&](std::string_view known) {
-      if (std::size_t const now = edit_distance(name, known); now < apart) apart = now, nearest = known;
-    };
-    for (char const* const known : {"COLLIGO_TREE", "COLLIGO_REDUCE_TREE", "COLLIGO_BROADCAST_TREE", "COLLIGO_TRACE",
-                                    "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"})
-      look_at(known);
-    for (variable_setting const& known : variable_settings) look_at(known.variable);
-    for (std::size_t c = 0; c < collective_count; ++c) look_at(environment_variable(static_cast<collective>(c)));
-    if (apart == 0) continue;
-    warn_once(concat({name, " is no variable of this library and is ignored; the nearest is ", nearest}));
-  }
 }
 
 // Reads up to units.size() numbers, each followed by its unit. Returns how many there are; 0: the text is invalid.

@@ -15,6 +15,9 @@
 #include "../core/strings.hpp"
 #include "../engine/communicator_state.hpp"
 #include "../shape/edge_order.hpp"
+#if COLLIGO_HAS_BODIES
+#include "../arguments/counts_body.hpp"
+#endif
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -165,6 +168,9 @@ class graph_arguments : public call_arguments<collective::exchange, Comm> {
 
   template <class T>
   auto accept_blocks(std::span<T const> in, std::span<T> out) const {
+#if COLLIGO_HAS_BODIES
+    set_hooks_of_counts<void>();
+#endif
     this->require_size(in.size(), edges_.elements_out(), "the input", call_);
     this->require_size(out.size(), edges_.elements_in(), "the output", call_);
     this->require_disjoint(in, out, call_);

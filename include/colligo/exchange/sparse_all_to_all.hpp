@@ -21,6 +21,7 @@
 #include "sparse_steps.hpp"
 #include "sparse_ways.hpp"
 #if COLLIGO_HAS_BODIES
+#include "../arguments/counts_body.hpp"
 #include "thread_letters_body.hpp"
 #if __has_include(<mpi.h>)
 #include "mpi_letters_body.hpp"

@@ -143,7 +143,7 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, 
     } else {
       if (!set.empty() && set != "automatic") {
         std::string const text = concat({"COLLIGO_SPARSE_ALL_TO_ALL=", set, ": the known values are ", names_of_ways});
-        if (state.strict()) throw algorithm_error("colligo: " + text);
+        if (state.strict()) throw argument_error("colligo: " + text);
         if (state.rank() == 0) warn_once(text + "; the library chooses");
       }
       way = static_cast<sparse_way>(std::min_element(prices.begin(), prices.end()) - prices.begin());

@@ -8,12 +8,14 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "../core/error.hpp"
 #include "../core/small_vector.hpp"
+#include "../core/strings.hpp"
 #include "run_body.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -25,10 +27,11 @@ class description {
     for (char const c : words) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;   // FNV-1a
     show(words, end_of_part_);
   }
-  void add(std::size_t number) {
+  void add(std::initializer_list<concat_piece> pieces) {   // allocates nothing
     std::array<char, 20> digits;
-    auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    add({digits.data(), static_cast<std::size_t>(end - digits.data())});
+    for (auto const& [text, number] : pieces)
+      if (text) add(number == concat_piece::up_to_zero ? std::string_view(text) : std::string_view(text, number));
+      else add(std::string_view(digits.begin(), std::to_chars(digits.begin(), digits.end(), number).ptr));
   }
   /// Shows at most `most` of the characters that f adds.
   template <class F>
@@ -76,29 +79,20 @@ struct compare_calls {
 // "8 double (64 bytes)"
 [[gnu::cold]] COLLIGO_BODY void describe_elements(call const& call, description& words) {
   constexpr std::size_t type_shown = 120, counts_shown = 100;   // characters
-  if (call.what == collective::all_to_all_v || call.what == collective::exchange) {   // ranks have counts of their own
+  if (has_own_counts(call.what)) {
     words.add_part(type_shown, [&] { words.add(call.of->name()); });
-    words.add(" (");
-    words.add(call.of->size);
-    return words.add(" bytes each)");
+    return words.add({" (", call.of->size, " bytes each)"});
   }
   bool const even = has_blocks(call.what) && !has_counts(call.what);
   std::size_t const n = even ? call.vector[0].size() : call.vector.whole.size();
-  if (has_counts(call.what)) {
+  if (has_counts(call.what))
     words.add_part(counts_shown, [&] {
-      for (int r = 0; r < call.vector.parts; ++r) {
-        if (r != 0) words.add(", ");
-        words.add(call.vector[r].size());
-      }
+      for (int r = 0; r < call.vector.parts; ++r) words.add({r == 0 ? "" : ", ", call.vector[r].size()});
     });
-  } else {
-    words.add(n);
-  }
+  else words.add({n});
   words.add(" ");
   words.add_part(type_shown, [&] { words.add(call.of->name()); });
-  words.add(" (");
-  words.add(call.of->bytes(n));   // types of the same name may differ in size
-  words.add(even ? " bytes) a rank" : " bytes)");
+  words.add({" (", call.of->bytes(n), even ? " bytes) a rank" : " bytes)"});   // types of one name may differ in size
 }
 
 // "pipelined_chain:block=512@shared_memory"
@@ -106,31 +100,22 @@ struct compare_calls {
   words.add(by.policy->name);
   char const* before = ":";
   for_each_knob(by, [&](std::string_view knob, std::size_t value) {
-    words.add(std::exchange(before, ","));
-    words.add(knob);
-    words.add("=");
-    words.add(value);
+    words.add({std::exchange(before, ","), knob, "=", value});
   });
   if (by.over == transport::best || by.over == by.policy->over) return;
-  words.add("@");
-  words.add(name_of(by.over));
+  words.add({"@", name_of(by.over)});
 }
 
 // "reduce of 8 double (64 bytes) with root 1, binary_tree, std::plus<void>"
 [[gnu::cold]] COLLIGO_BODY description described(call const& call, choice const& by, call_form form) {
   constexpr std::size_t functor_shown = 120, details_shown = 200;   // characters
   description words;
-  if (form == call_form::request) words.add("i");
-  words.add(name_of(call.what));
-  if (form == call_form::persistent) words.add("_init");
+  words.add({form == call_form::request ? "i" : "", name_of(call.what), form == call_form::persistent ? "_init" : ""});
   if (call.what != collective::barrier) {
     words.add(" of ");
     describe_elements(call, words);
   }
-  if (has_root(call.what)) {
-    words.add(" with root ");
-    words.add(static_cast<std::size_t>(call.root));
-  }
+  if (has_root(call.what)) words.add({" with root ", call.root});
   words.add(", ");
   describe_algorithm(by, words);
   if (combines(call.what)) {
@@ -197,7 +182,9 @@ struct take_known {
 [[gnu::cold]] COLLIGO_BODY void agree_on(communicator_state& state, call const& call, choice const& by,
                                          call_form form) {
   if (state.size() == 1) return;
-  compare_with_others(state, described(call, by, form));
+  description const words = described(call, by, form);
+  compare_with_others(state, words);
+  if (has_own_counts(call.what) && compare_blocks) compare_blocks(state, call, words.text());
 }
 
 [[gnu::cold]] COLLIGO_BODY void report_refusal(communicator_state& state, bool checked, std::string_view why) {

@@ -54,11 +54,8 @@ inline file_setting const* tree_setting_for(communicator_state const& state, col
     }
   }
   if (!state.strict()) return false;
-  refuse(state, call.what, kept.override_text,
-         state.rank() == 0 ? " can not be used: " + kept.why_not_taken +
-                                 "; unset the variable, or COLLIGO_STRICT, which makes "
-                                 "this an error"
-                           : " can not be used, rank 0 has the reason");
+  throw argument_error(concat({where(state, call.what), kept.override_text, " can not be used: ", kept.why_not_taken,
+                               "; unset the variable, or COLLIGO_STRICT, which makes this an error"}));
 }
 
 // Null: there is no table, or it has no rows for the call's elements.

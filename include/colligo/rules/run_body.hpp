@@ -20,6 +20,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 /// Returns on all ranks if they make the same call, by the same algorithm over the same transport; otherwise throws
 /// mismatch_error on all ranks. Nothing of the call has been sent by then. Collective over the state.
 void agree_on(communicator_state& state, call const& call, choice const& by, call_form form);
+/// The same for blocks of which two ranks alone know the length. compare_blocks.hpp sets it where there are such calls.
+inline void (*compare_blocks)(communicator_state& state, call const& call, std::string_view words) = nullptr;
 
 /// Reports to the other ranks, which may wait for this one, that this rank's call is refused for this reason. In
 /// checked mode, where it is collective over the state, the rank takes part in their comparison, so that they throw

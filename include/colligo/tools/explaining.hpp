@@ -58,6 +58,8 @@ std::string explain(Comm const& comm, collective what, std::size_t n, Op const& 
   } catch (algorithm_error const& e) {
     if constexpr (std::is_same_v<Algorithm, named>) throw;
     return detail::explaining<>::explained(at, call, nullptr, e.what(), policies());
+  } catch (argument_error const& e) {   // a setting
+    return detail::explaining<>::explained(at, call, nullptr, e.what(), policies());
   }
 }
 /// The same for collectives without a functor.

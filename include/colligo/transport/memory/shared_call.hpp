@@ -49,7 +49,7 @@ class shared_call : private listener {
   // end_if(). The first and the last throw mismatch_error, failed_elsewhere or rank_lost.
   void check_others();
   /// Whether it has gone on to a later call, or is gone.
-  bool has_left(int peer);
+  bool has_left(int peer, std::uint64_t awaited = 0);   // the tag of its message, if this rank waits for one
   bool is_anyone_gone();
   void end_if(bool hopeless);
   /// A message has come.
@@ -75,10 +75,12 @@ class shared_call : private listener {
   void throw_if_abandoned(int peer) const;
   int gone_rank() const;
   [[noreturn]] void throw_lost(int rank) const;
-  [[noreturn]] void throw_mismatch(int peer, std::uint32_t number) const;
+  [[noreturn]] void throw_mismatch(int peer, std::uint32_t number, std::uint64_t tag = 0, std::uint64_t sent = 0) const;
+  std::string elements_of(std::uint64_t tag) const;
 
   shared_host::latest_call before_;
   int hopeless_peer_ = nobody;
+  std::uint64_t hopeless_tag_ = 0;   // of the message that it does not send; 0: it takes none
   bool was_hopeless_ = false;   // at the latest check, and nothing has moved since
   bool checks_gone_ = false;    // the next check includes whether ranks are gone, which takes system calls
   std::int64_t checked_gone_at_ = 0;   // ns

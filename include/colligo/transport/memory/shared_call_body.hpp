@@ -39,7 +39,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
   if (number != call_.number && went_on && theirs.abandoned.has(number)) return false;
   if (number != call_.number || !follows(from, (tag ^ expected) & ~std::uint64_t{message_tag::failed}))
-    throw_mismatch(from, number);
+    throw_mismatch(from, number, expected, tag);
   if (((tag ^ expected) & message_tag::failed) && !data_->has_failed()) hear_of_failure(from);
   return true;
 }
@@ -93,7 +93,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
     type_ = (type_ ^ static_cast<unsigned char>(letter)) * 0x9e3779b97f4a7c15u;
 }
 
-[[gnu::cold]] COLLIGO_BODY void shared_call::throw_mismatch(int peer, std::uint32_t number) const {
+// "3 double (24 bytes)" if it has this tag, or nothing. Lengths below 1.8 MB differ; few longer ones look short.
+[[gnu::cold]] COLLIGO_BODY std::string shared_call::elements_of(std::uint64_t tag) const {
+  element const& of = data_->of();
+  std::size_t const most = of.bytes(data_->longest()) < 1800000 ? 1800000 : 1 << 16;   // bytes
+  std::size_t n = 0;
+  while (of.bytes(n) < most && (tag_.of(of.bytes(n)) ^ tag) > message_tag::failed) ++n;
+  return of.bytes(n) < most ? concat({n, " ", of.name(), " (", with_number(of.bytes(n), "byte"), ")"}) : "";
+}
+
+[[gnu::cold]] COLLIGO_BODY void shared_call::throw_mismatch(int peer, std::uint32_t number, std::uint64_t tag,
+                                                            std::uint64_t sent) const {
   auto const called = [](rank_record const& record, std::uint32_t call) {
     rank_record::report known{.call = {.number = call}};
     bool const is_known = record.read(known);
@@ -105,6 +115,15 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (theirs.abandoned.may_have_forgotten(call_.number))
     throw failed_elsewhere(concat({"colligo: ", this_call(), " on rank ", rank_, abandoned_by, "rank ", peer,
                                    ", or the ranks make different calls: no reason is known any more"}));
+  rank_record::report mine{.call = {.number = number}}, other = mine;
+  if (host_.my_record().read(mine) && theirs.read(other) && mine.call == other.call && mine.type == other.type) {
+    std::string const at = at_call(rank_, number, name_of_call(mine.call, mine.type)), sends = elements_of(sent),
+                      wanted = number == call_.number ? elements_of(tag & ~std::uint64_t{message_tag::address}) : "";
+    if (!wanted.empty())
+      throw mismatch_error(other_elements(at, peer, wanted, sends.empty() ? "another number" : sends));
+    throw mismatch_error(concat({at, "ranks make different calls: rank ", peer, " does not send or take what this rank "
+                                 "expects: counts, knobs or trees differ; COLLIGO_CHECK=1 compares them"}));
+  }
   std::string const said =
       concat({"colligo: ranks make different calls on this communicator: rank ", rank_, " made call ",
                 called(host_.my_record(), number), "; rank ", peer, " call ", called(theirs, number)});
@@ -125,8 +144,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (now - checked_gone_at_ >= 100 * ns_per_ms) checked_gone_at_ = now, checks_gone_ = true;
 }
 
-[[gnu::cold]] COLLIGO_BODY bool shared_call::has_left(int peer) {
-  hopeless_peer_ = peer;
+[[gnu::cold]] COLLIGO_BODY bool shared_call::has_left(int peer, std::uint64_t awaited) {
+  hopeless_peer_ = peer, hopeless_tag_ = awaited;
   return static_cast<std::int32_t>(host_.record_of(peer).latest() - call_.number) > 0 ||
          (checks_gone_ && host_.is_gone(peer));
 }
@@ -139,7 +158,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void shared_call::end_if(bool hopeless) {
   if (hopeless && std::exchange(was_hopeless_, true)) {   // at the first time a message may have come meanwhile
     if (host_.is_gone(hopeless_peer_)) throw_lost(hopeless_peer_);
-    throw_mismatch(hopeless_peer_, call_.number);
+    throw_mismatch(hopeless_peer_, call_.number, hopeless_tag_);
   }
   was_hopeless_ = hopeless;
   checks_gone_ = checks_gone_ && hopeless;

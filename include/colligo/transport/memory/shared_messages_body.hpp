@@ -350,7 +350,7 @@ COLLIGO_BODY void shared_messages::abandon_messages() {
     return o.is_complete() || (o.by == way::memory && o.to->all_read());
   };
   if (alone) {
-    bool const left = has_left(alone->message.from) || alone->from.has_news(tag_);
+    bool const left = has_left(alone->message.from, alone->message.tag) || alone->from.has_news(tag_);
     bool const is_there = alone->by == way::lines ? alone->from.has_line(alone->message)
                                                   : alone->from.chunk(1, alone->message) != nullptr;
     if (is_there) return false;
@@ -359,8 +359,8 @@ COLLIGO_BODY void shared_messages::abandon_messages() {
   for (outgoing const& o : traffic_.out)
     if (o.peer != nobody && has_left(o.peer) && !has_passed(o)) return true;
   for (incoming& i : traffic_.in)
-    if (i.done < i.bytes && has_turn(traffic_.in, i.previous) && (has_left(i.what.peer) || i.from->has_news(tag_)) &&
-        !has_come(i))
+    if (i.done < i.bytes && has_turn(traffic_.in, i.previous) &&
+        (has_left(i.what.peer, message(i).tag) || i.from->has_news(tag_)) && !has_come(i))
       return true;
   return is_anyone_gone();
 }

@@ -41,7 +41,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   abandoned_by_ = nobody;
   state_.wire().hears_aborts();
   data_->rethrow();
-  throw failed_elsewhere(abandoned_there(at_call(state_.rank(), number_), peer));
+  throw failed_elsewhere(abandoned_there(at_call(state_.rank(), number_, name_of(data_->what())), peer));
 }
 
 // Makes this rank's call fail because of a message of the wrong length. False if its sender has abandoned the call.
@@ -49,7 +49,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   if (bytes == 0 && state_.wire().receive_remark(from, number_) == mpi_wire::remark::abort_message) return false;
   if (data_->has_failed()) return true;
   try {
-    std::string const at = at_call(state_.rank(), number_);
+    std::string const at = at_call(state_.rank(), number_, name_of(data_->what()));
     if (bytes == 0) throw failed_elsewhere(failed_there(at, from));
     element const& of = data_->of();
     std::string const what = of.objects ? concat({wanted, " bytes"})

@@ -125,7 +125,10 @@ COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, 
     take_rest(p.peer, first);
     if (data_->has_failed()) continue;
     try {
-      wire_->decode(memory_.taken, into, p.elements.size());
+      std::size_t const wanted = p.elements.size(), sent = wire_->decode(memory_.taken, into, wanted);
+      if (sent == wanted) continue;
+      throw mismatch_error(other_elements(at_call(state_.rank(), number_, name_of(data_->what())), p.peer,
+                                          concat({wanted, " ", data_->of().name()}), with_number(sent, "element")));
     } catch (...) {
       data_->fail(std::current_exception());
     }

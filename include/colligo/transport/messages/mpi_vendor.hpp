@@ -36,7 +36,7 @@ owner<moving_step> vendor_request(mpi_state& state, call const& call, bool persi
 struct mpi_element {
   vendor_operations const* vendor;   ///< null: the call never uses MPI's own collective
   void (*encode)(std::byte const* first, std::size_t n, std::vector<char>& into);   ///< null: they travel as bytes
-  void (*decode)(std::vector<char>& from, std::byte* into, std::size_t n);
+  std::size_t (*decode)(std::vector<char>& from, std::byte* into, std::size_t n);   ///< how many there are
 };
 
 /// MPI allocates operands of its own with the alignment of malloc.

@@ -39,13 +39,13 @@ template <class T>
 concept serialisable = boost::serialization::implementation_level<T>::value == boost::serialization::primitive_type ||
                        probe::free_serialize<T> || has_serialize<T>();
 
-// A message is its whole length (8 bytes) and an archive.
+// A message is its whole length (8 bytes), the number of its elements (8 bytes), and an archive.
 class archive_out : public std::streambuf {
  public:
-  explicit archive_out(std::vector<char>& bytes) : bytes_(bytes) { bytes_.assign(sizeof(std::uint64_t), '\0'); }
-  void finish() {
-    std::uint64_t const length = bytes_.size();
-    std::memcpy(bytes_.data(), &length, sizeof length);
+  explicit archive_out(std::vector<char>& bytes) : bytes_(bytes) { bytes_.assign(2 * sizeof(std::uint64_t), '\0'); }
+  void finish(std::size_t elements) {
+    std::uint64_t const words[] = {bytes_.size(), elements};
+    std::memcpy(bytes_.data(), words, sizeof words);
   }
 
  protected:
@@ -61,7 +61,7 @@ class archive_out : public std::streambuf {
 class archive_in : public std::streambuf {
  public:
   explicit archive_in(std::vector<char>& bytes) {
-    setg(bytes.data(), bytes.data() + sizeof(std::uint64_t), bytes.data() + bytes.size());
+    setg(bytes.data(), bytes.data() + 2 * sizeof(std::uint64_t), bytes.data() + bytes.size());
   }
 };
 
@@ -76,14 +76,18 @@ struct serialised<T> {
       boost::archive::binary_oarchive archive(stream, flags);
       for (std::size_t i = 0; i < n; ++i) archive << from[i];
     }
-    stream.finish();
+    stream.finish(n);
   }
 
-  static void decode(std::vector<char>& bytes, std::byte* first, std::size_t n) {
+  static std::size_t decode(std::vector<char>& bytes, std::byte* first, std::size_t n) {
+    std::uint64_t words[2]{};
+    std::memcpy(words, bytes.data(), std::min(bytes.size(), sizeof words));   // another call's may be shorter
+    if (words[1] != n) return words[1];
     auto* const into = reinterpret_cast<T*>(first);
     archive_in stream(bytes);
     boost::archive::binary_iarchive archive(stream, flags);
     for (std::size_t i = 0; i < n; ++i) archive >> into[i];
+    return n;
   }
 };
 

@@ -213,14 +213,14 @@ struct over_threads {
       bool const expected = n == wanted.elements.size() && type == mine;
       try {
         if (p->failed)
-          throw failed_elsewhere(failed_there(at_call(rank(), number_), wanted.peer));
+          throw failed_elsewhere(failed_there(at_call(rank(), number_, name_of(data_.what())), wanted.peer));
         if (expected) data_.of().copy(p->data, n, into);
       } catch (...) {
         data_.fail(std::current_exception());
       }
       state_.ranks.took(wanted.peer, *p);   // the sender may reuse the parcel
       if (!expected)
-        throw mismatch_error(other_elements(at_call(rank(), number_), wanted.peer,
+        throw mismatch_error(other_elements(at_call(rank(), number_, name_of(data_.what())), wanted.peer,
                                             concat({wanted.elements.size(), " ", mine}), concat({n, " ", type})));
       return true;
     }
@@ -257,7 +257,6 @@ void run_ranks(int p, void (*f)(void* context, thread_communicator& comm), void*
   using engine = over_threads<Lazy>;
   typename engine::group group(p);
   auto const environment = settings_of_environment();
-  warn_of_unknown_variables();
   if (!follow_threads) warn_that_nothing_is_traced();
   auto const trace = follow_threads ? follow_threads(p) : nullptr;
   auto const run = [&](int rank) {
