@@ -136,7 +136,8 @@ is_hopeless = (messages_body, "bool shared_messages::is_hopeless(")
                 (identity_body, "std::uint32_t rank_record::latest(", "number.load", "latest latest"),
                 (*is_hopeless, "bool const left = has_left(alone->message.from, alone->message.tag)", ""),
                 (*is_hopeless, "has_left(o.peer) && !has_passed(o)", ""),
-                (*is_hopeless, "(has_left(i.what.peer, message(i).tag) || i.from->has_news(tag_)) && !has_come(i)", "")])
+                (*is_hopeless, "(has_left(i.what.peer, message(i).tag) || i.from->has_news(tag_)) && !has_come(i)",
+                 "")])
 def gone_on(o):
     """A rank has sent a message of call 1 before it reports call 2."""
     def peer():
