@@ -46,10 +46,10 @@ MUTANTS = {   # name: the test's source, the header, what stands there, what sta
         "  bool is_packed = false;\n  void begin() override {\n    if (!is_packed) arguments.before();\n"
         "    is_packed = true;\n"),
     "an output that is not this rank's": ("views", "views.hpp", "? !gathers || at_root :", "? true :"),
-    "an overlap not seen": ("views", "views.hpp", "return distance == 0;", "return distance == 0 && D == 1;"),
+    "an overlap not seen": ("views", "exchange/layouts.hpp", "return distance == 0;", "return distance == 0 && D == 1;"),
     "a sequence of several views packed but for one": ("views", "rules/run_body.hpp",
         "state.around = std::move(around->next);", "state.around = nullptr;"),
-    "one factor of a product taken twice": ("views", "views.hpp", "const now{a, b};", "const now{a, a};"),
+    "one factor of a product taken twice": ("views", "exchange/layouts.hpp", "const now{a, b};", "const now{a, a};"),
     "a call that returns what it gets before its view is packed": ("views", PACKED,
         "      arguments.before();   // copies may allocate\n",
         "      if constexpr (std::is_void_v<decltype(make(arguments))>) arguments.before();\n"),
