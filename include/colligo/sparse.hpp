@@ -37,6 +37,14 @@ template <detail::contiguous Indices, elements Values>
 auto sparse(Indices const& indices, Values const& values, std::int64_t length = -1) {
   return sparse_range<std::ranges::range_value_t<Values>, std::ranges::range_value_t<Indices>>{indices, values, length};
 }
+/// For other arguments: the message says what it takes.
+template <class... Arguments>
+  requires(!requires(Arguments const&... arguments) { colligo::sparse(arguments...); })
+decltype(auto) sparse(Arguments const&...) {   // the body's message comes before others
+  static_assert(sizeof...(Arguments) > 99, "colligo: sparse takes two contiguous ranges, integers as indices and their "
+                "values, and a length: copy what does not lie side by side into a std::vector");
+  return sparse_range<double, int>{};
+}
 
 }  // namespace by_name
 

@@ -123,21 +123,25 @@ std::pair<T*, T*> ends_of(strided_view<T, D> const& view) {
   }
   return ends;
 }
-/// An element of a view that has no element twice, at this distance from its first one in memory.
+/// A view has an element at this distance from its first one in memory. `passed`: axes along which it has one place.
 template <class T, std::size_t D>
-bool has_element_at(strided_view<T, D> const& view, std::ptrdiff_t distance) {
-  std::array<bool, D> passed{};
-  for (std::size_t axes = 0; axes < D; ++axes) {   // the longest stride first
-    std::size_t longest = D;
-    for (std::size_t d = 0; d < D; ++d)
-      if (!passed[d] && (longest == D || std::abs(view.strides[d]) > std::abs(view.strides[longest]))) longest = d;
-    passed[longest] = true;
-    if (view.extents[longest] == 1) continue;
-    std::ptrdiff_t const stride = std::abs(view.strides[longest]);
-    auto const last = static_cast<std::ptrdiff_t>(view.extents[longest] - 1);
-    distance -= std::min(distance / stride, last) * stride;
+bool has_element_at(strided_view<T, D> const& view, std::ptrdiff_t distance, std::array<bool, D> passed = {}) {
+  std::size_t longest = D;   // of the strides
+  std::ptrdiff_t reach = 0;
+  for (std::size_t d = 0; d < D; ++d) {
+    if (passed[d] || view.extents[d] == 1) continue;
+    if (longest == D || std::abs(view.strides[d]) > std::abs(view.strides[longest])) longest = d;
+    reach += std::abs(view.strides[d]) * static_cast<std::ptrdiff_t>(view.extents[d] - 1);
   }
-  return distance == 0;
+  if (longest == D) return distance == 0;
+  passed[longest] = true;
+  std::ptrdiff_t const stride = std::abs(view.strides[longest]);
+  auto const last = static_cast<std::ptrdiff_t>(view.extents[longest] - 1);
+  for (std::ptrdiff_t i = std::min(distance / stride, last); i >= 0; --i) {
+    if (distance - i * stride > reach - last * stride) return false;   // beyond the other axes
+    if (has_element_at(view, distance - i * stride, passed)) return true;
+  }
+  return false;
 }
 /// Whether an element of one view is an element of the other one, which has none twice.
 template <class T, std::size_t D, std::size_t E>

@@ -218,6 +218,9 @@ constexpr auto view_of(View&& view) {
   if constexpr (is_strided_view<type>) {
     return view;
   } else if constexpr (like_mdspan<View>) {
+    if constexpr (requires { typename type::reference; typename type::element_type; })
+      static_assert(std::is_same_v<typename type::reference, typename type::element_type&>,
+                    "colligo: this mdspan's accessor makes elements (scaled, conjugated): copy them");
     auto* const first = [&] {
       if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(view.data_handle())>>) return view.data_handle();
       else return &view.data_handle()[0];
