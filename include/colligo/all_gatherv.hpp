@@ -35,12 +35,12 @@ struct calls<collective::all_gatherv> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Displs const& displs,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::all_gatherv, Comm> const arguments(comm);
-    require_displacements(arguments, counts, displs);
-    extent_of_blocks const where = extent_of(counts, displs);
-    auto* const base = base_for(arguments, out, where, "the output");
-    return gather_apart<How>(arguments, state_of<Comm>::open(comm), base, where, counts, displs, [&](auto to) {
-      return make<How>(comm, in, to, counts, algorithm);
-    });
+    borrowed_memory memory(state_of<Comm>::open(comm));
+    auto to = in_blocks<element_at_base<In>, Out>({false, true}, arguments, memory, out, counts, displs, "the output");
+    return make_packed<How>(arguments, memory, packed_arguments{plain_argument{}, std::move(to)},
+                            [&](auto const& packed) {
+                              return make<How>(comm, in, packed.out.elements(), counts, algorithm);
+                            });
   }
 };
 

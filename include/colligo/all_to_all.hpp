@@ -78,19 +78,13 @@ struct calls<collective::all_to_all_v> {
                           OutCounts const& out_counts, OutDispls const& out_displs, Algorithm const& algorithm = {}) {
     using T = element_at_base<In>;
     call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
-    require_displacements(arguments, counts, displs);
-    require_displacements(arguments, out_counts, out_displs);
-    extent_of_blocks const where = extent_of(counts, displs), where_out = extent_of(out_counts, out_displs);
-    T const* const from = base_for(arguments, in, where, "the input");
-    T* const to = base_for(arguments, out, where_out, "the output");
     borrowed_memory memory(state_of<Comm>::open(comm));
-    auto blocks_in = input_in_blocks<T>({arguments, memory, &packed_memory::places, from, where, counts, displs});
-    auto blocks_out =
-        output_in_blocks<T>({arguments, memory, &packed_memory::places_out, to, where_out, out_counts, out_displs});
-    return make_packed<How>(arguments, memory, packed_arguments{std::move(blocks_in), std::move(blocks_out)},
+    auto from = in_blocks<T, In>({true, false}, arguments, memory, in, counts, displs, "the input");
+    auto to = in_blocks<T, Out>({false, true}, arguments, memory, out, out_counts, out_displs, "the output");
+    return make_packed<How>(arguments, memory, packed_arguments{std::move(from), std::move(to)},
                             [&](auto const& packed) {
-                              return make<How>(comm, std::span<T const>(packed.in.elements()), counts,
-                                               packed.out.elements(), out_counts, algorithm);
+                              return make<How>(comm, constant(packed.in.elements()), counts, packed.out.elements(),
+                                               out_counts, algorithm);
                             });
   }
 };

@@ -76,12 +76,12 @@ struct calls<collective::gatherv> {
     call_arguments<collective::gatherv, Comm> const arguments(comm, root);
     using T = element_at_base<In>;
     if (!arguments.at(root)) return make<How>(comm, in, std::span<T>(), counts, root, algorithm);
-    require_displacements(arguments, counts, displs);
-    extent_of_blocks const where = extent_of(counts, displs);
-    auto* const base = base_for(arguments, out, where, "the output");
-    return gather_apart<How>(arguments, state_of<Comm>::open(comm), base, where, counts, displs, [&](auto to) {
-      return make<How>(comm, in, to, counts, root, algorithm);
-    });
+    borrowed_memory memory(state_of<Comm>::open(comm));
+    auto to = in_blocks<T, Out>({false, true}, arguments, memory, out, counts, displs, "the output");
+    return make_packed<How>(arguments, memory, packed_arguments{plain_argument{}, std::move(to)},
+                            [&](auto const& packed) {
+                              return make<How>(comm, in, packed.out.elements(), counts, root, algorithm);
+                            });
   }
 };
 

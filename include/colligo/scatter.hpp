@@ -90,12 +90,12 @@ struct calls<collective::scatterv> {
     call_arguments<collective::scatterv, Comm> const arguments(comm, root);
     using T = element_at_base<In>;
     if (!arguments.at(root)) return make<How>(comm, std::span<T const>(), counts, out, root, algorithm);
-    require_displacements(arguments, counts, displs);
-    extent_of_blocks const where = extent_of(counts, displs);
-    T const* const base = base_for(arguments, in, where, "the input");
-    return scatter_apart<How>(arguments, state_of<Comm>::open(comm), base, where, counts, displs, [&](auto from) {
-      return make<How>(comm, from, counts, out, root, algorithm);
-    });
+    borrowed_memory memory(state_of<Comm>::open(comm));
+    auto from = in_blocks<T, In>({true, false}, arguments, memory, in, counts, displs, "the input");
+    return make_packed<How>(arguments, memory, packed_arguments{std::move(from), plain_argument{}},
+                            [&](auto const& packed) {
+                              return make<How>(comm, constant(packed.in.elements()), counts, out, root, algorithm);
+                            });
   }
 };
 
@@ -108,7 +108,7 @@ void scatter_from_blocks(Comm const& comm, In const& in, Sizes const& sizes, Dis
     auto const to = counted<collective::scatterv>(comm, out, n);
     if (arguments.at(root)) {
       require_displacements(arguments, sizes, displs);
-      base_for(arguments, in, extent_of(sizes, displs), "the input");
+      base_for<In const&>(arguments, in, extent_of(sizes, displs), "the input");
     }
     borrowed_memory memory(state_of<Comm>::open(comm));
     auto const counts = counts_of_ranks(comm, to.size(), memory);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Arguments whose elements do not lie side by side, for all collectives on ranges, their requests, in_place(), and
-/// calls over neighbours: strided(pointer, count, stride), std::mdspan, Kokkos::View, Eigen's maps and blocks,
-/// boost::multi_array; as input also random access ranges that are not contiguous (std::deque, std::views::transform).
-/// Sequences (sequence.hpp), messages of sparse_all_to_all and calls that return what they get take them as input.
+/// Arguments whose elements do not lie side by side, for all collectives on ranges, their requests, in_place(), blocks
+/// at displacements, batches, and calls over neighbours: strided(pointer, count, stride), std::mdspan, Kokkos::View,
+/// Eigen's maps and blocks, boost::multi_array; as input also random access ranges that are not contiguous (std::deque,
+/// std::views::transform). Sequences (sequence.hpp), messages of sparse_all_to_all and calls that return what they get
+/// take them as input.
 ///
 ///   colligo::all_reduce(comm, colligo::strided(matrix + 3, rows, columns), out, std::plus<>{});   // a column
 ///
@@ -37,13 +38,34 @@ namespace detail {
 template <collective C>
 struct graph_calls;
 
+/// A call with displacements: (in, out, counts, displs), with a root or not, (in, counts, displs, out, root), (in,
+/// counts, displs, out, out_counts, out_displs).
+template <collective C, class... Arguments>
+constexpr bool has_displacements() {
+  constexpr std::size_t n = sizeof...(Arguments);
+  if constexpr (C == collective::all_to_all_v) {
+    return n > 5;
+  } else if constexpr (n > 3) {
+    using fourth = std::tuple_element_t<3, std::tuple<Arguments...>>;
+    if (C == collective::scatterv) return n > 4 && !std::is_convertible_v<fourth, int>;
+    return (C == collective::all_gatherv || C == collective::gatherv) && std::ranges::range<fourth>;
+  } else {
+    return false;
+  }
+}
+
 /// What is known of a call over a communicator: its input is the first argument behind it, if that is not its output.
-template <collective C, class Over>
+template <collective C, class Over, bool AtDisplacements = false>
 struct call_over {
   using forms = calls<C>;
   using arguments = call_arguments<C, Over>;
+  static constexpr bool counts_first = C == collective::scatterv || C == collective::all_to_all_v;
   static constexpr std::size_t output =
-      C == collective::broadcast ? 0 : C == collective::scatterv || C == collective::all_to_all_v ? 2 : 1;
+      C == collective::broadcast ? 0 : !counts_first ? 1 : AtDisplacements ? 3 : 2;
+  /// The form for ranges takes what lies apart there, and packs its blocks.
+  static constexpr bool has_blocks_at(std::size_t i) {
+    return AtDisplacements && ((i == 0 && counts_first) || (i == output && C != collective::scatterv));
+  }
   static constexpr bool scatters = C == collective::scatter || C == collective::scatterv;
   static constexpr bool gathers = C == collective::reduce || C == collective::gather || C == collective::gatherv;
   static constexpr bool broadcasts = C == collective::broadcast, has_root = scatters || gathers || broadcasts;
@@ -58,6 +80,7 @@ struct call_over<C, neighbours<Comm>> {
   using arguments = call_arguments<collective::exchange, Comm>;
   static constexpr std::size_t output = C == collective::all_to_all_v || C == collective::reduce_scatter ? 2 : 1;
   static constexpr bool scatters = false, gathers = false, broadcasts = false, has_root = false;
+  static constexpr bool has_blocks_at(std::size_t) { return false; }
   static constexpr char const* name = forms::name;
   static endpoint& state(neighbours<Comm> const& over) { return over.edges().state(); }
   /// As it is: a reduction without sources does.
@@ -71,11 +94,13 @@ template <class Call, std::size_t I, class Argument>
 inline constexpr bool is_apart = (I == 0 && is_view_in_place<std::remove_cvref_t<Argument>>) ||
                                  (is_input<Call, I> && lies_apart<Argument>) ||
                                  (I == Call::output && view_apart<Argument>);
+template <class Call, std::size_t I, class Argument>
+inline constexpr bool is_packed = is_apart<Call, I, Argument> && !Call::has_blocks_at(I);
 
 /// What a call's form for ranges gets for an argument.
 template <class Call, std::size_t I, class Argument>
 constexpr auto packed_as() {
-  if constexpr (!is_apart<Call, I, Argument>) {
+  if constexpr (!is_packed<Call, I, Argument>) {
     return std::type_identity<Argument>();
   } else if constexpr (is_view_in_place<std::remove_cvref_t<Argument>>) {
     using T = typename element_apart<decltype(std::declval<Argument>().view)>::type;
@@ -100,40 +125,19 @@ template <class Call, made How, class Over, std::size_t... I, class... Arguments
                                               std::declval<checked_as<How, packed_as_t<Call, I, Arguments>>>()...);
   }
 inline constexpr bool accepts_packed<Call, How, Over, std::index_sequence<I...>, Arguments...> = true;
-/// With them the input has to be contiguous.
-template <collective C, class... Arguments>
-constexpr bool has_displacements() {
-  constexpr std::size_t all = sizeof...(Arguments);
-  constexpr std::size_t place = C == collective::scatterv ? 3 : C == collective::all_to_all_v ? 5 : all;
-  if constexpr (place < all)
-    return std::ranges::range<std::tuple_element_t<place, std::tuple<Arguments...>>>;
-  else return false;
-}
 /// A form accepts these arguments when those that lie apart are packed.
 template <collective C, made How, class Over, class... Arguments>
-concept accepted_with_views = !has_displacements<C, Arguments...>() && !has_fractional_root<C, Arguments...>() &&
-                              accepts_packed<call_over<C, std::remove_cvref_t<Over>>, How, std::remove_cvref_t<Over>,
-                                             std::index_sequence_for<Arguments...>, Arguments...>;
+concept accepted_with_views =
+    !has_fractional_root<C, Arguments...>() &&
+    accepts_packed<call_over<C, std::remove_cvref_t<Over>, has_displacements<C, Arguments...>()>, How,
+                   std::remove_cvref_t<Over>, std::index_sequence_for<Arguments...>, Arguments...>;
 
-/// Calls with views: make<How>(comm, the arguments of a form for ranges).
-template <collective C, class Over>
+/// Calls with views.
+template <collective C, class Over, bool AtDisplacements = false>
 class calls_with_views {
  public:
-  template <made How, class... Arguments>
-  static made_t<How> make(Over const& over, Arguments&&... arguments) {
-    static_assert(How == made::at_once || !(temporary_owner<Arguments> || ...),
-                  "colligo: a request reads its input until it is complete, but a temporary is destroyed before: give "
-                  "it a name, and keep it until wait()");
-    return make_in<How>(over, std::index_sequence_for<Arguments...>(), static_cast<Arguments&&>(arguments)...);
-  }
-
- private:
-  using call = call_over<C, Over>;
-  static constexpr std::size_t output = call::output;
-  static constexpr bool scatters = call::scatters, gathers = call::gathers, broadcasts = call::broadcasts;
-
   template <made How, std::size_t... I, class... Arguments>
-  static made_t<How> make_in(Over const& over, std::index_sequence<I...>, Arguments&&... arguments) {
+  static made_t<How> make(Over const& over, std::index_sequence<I...>, Arguments&&... arguments) {
     endpoint& state = call::state(over);
     typename call::arguments const checked(state);
     auto const given = std::forward_as_tuple(static_cast<Arguments&&>(arguments)...);
@@ -147,20 +151,43 @@ class calls_with_views {
     use const input = {!scatters || at_root, false};
     use const result = {(one_range && (scatters || broadcasts ? at_root : true)) || call::leaves_output(over),
                         !one_range || !broadcasts ? !gathers || at_root : !at_root};
-    if constexpr (in_place) require_unique(checked, result, std::get<0>(given).view);
-    else if constexpr (is_apart<call, output, Out>) require_unique(checked, result, view_of(std::get<output>(given)));
-    if constexpr (!one_range)
+    if constexpr (in_place || is_apart<call, output, Out>)
+      if (result.writes) require_unique(checked, std::get<in_place ? 0 : output>(given));
+    if constexpr (!one_range && !AtDisplacements)   // gaps between blocks may be the other one's
       if (input.reads && result.writes) require_apart(checked, std::get<0>(given), std::get<output>(given));
     borrowed_memory memory(state);
     return make_packed<How>(
         checked, memory,
-        packed_arguments{argument<!one_range && is_apart<call, 0, In>, In>(std::get<0>(given), input),
-                         argument<in_place || is_apart<call, output, Out>, Out>(std::get<in_place ? 0 : output>(given),
-                                                                                result)},
+        packed_arguments{argument<!one_range && is_packed<call, 0, In>, In>(std::get<0>(given), input),
+                         argument<in_place || is_packed<call, output, Out>, Out>(std::get<in_place ? 0 : output>(given),
+                                                                                 result)},
         [&](auto const& packed) {
           return call::forms::template make<How>(over, pick<I, Arguments>(packed, std::get<I>(given))...);
         });
   }
+  /// What a batch keeps of a call.
+  template <class Checked, class Both, class Op>
+  static auto part(Checked const& checked, Both&& both, Op&& op) {
+    require_extents(checked, both);
+    require_unique(checked, both);
+    auto const layout = layout_of<Both>(both);
+    return make_part(static_cast<Op&&>(op), layout, layout);
+  }
+  template <class Checked, class In, class Out, class Op>
+  static auto part(Checked const& checked, In&& in, Out&& out, Op&& op) {
+    require_extents(checked, in), require_extents(checked, out);
+    if constexpr (view_apart<Out>) require_unique(checked, out);
+    auto from = layout_of_any<In>(in);
+    auto to = layout_of_any<Out>(out);
+    checked.require_size(to.size(), from.size(), "the output");
+    require_apart(checked, in, out);
+    return make_part(static_cast<Op&&>(op), std::move(from), to);
+  }
+
+ private:
+  using call = call_over<C, Over, AtDisplacements>;
+  static constexpr std::size_t output = call::output;
+  static constexpr bool scatters = call::scatters, gathers = call::gathers, broadcasts = call::broadcasts;
 
   /// The root is the last argument but for the algorithm.
   template <class Checked, class... Given>
@@ -185,10 +212,10 @@ class calls_with_views {
                          concat({"the extent of axis ", d, " is ", std::to_string(extent)}));
     }
   }
-  template <class Checked, class T, std::size_t D>
-  static void require_unique(Checked const& checked, use result, strided_view<T, D> const& view) {
-    if (!result.writes) return;
-    if (std::string const why = why_not_written(view); !why.empty())
+  template <class Checked, class Given>
+  static void require_unique(Checked const& checked, Given& given) {
+    if constexpr (is_view_in_place<std::remove_cvref_t<Given>>) require_unique(checked, given.view);
+    else if (std::string const why = why_not_written(view_of(given)); !why.empty())
       refuse_because(checked.as_refused(call::name), why);
   }
   template <class Checked, class In, class Out>
@@ -212,12 +239,25 @@ class calls_with_views {
   /// The i-th argument of the form for ranges.
   template <std::size_t I, class Argument, class Packed, class Given>
   static packed_as_t<call, I, Argument&&> pick(Packed const& packed, Given&& given) {
-    if constexpr (!is_apart<call, I, Argument>) return static_cast<Argument&&>(given);
+    if constexpr (!is_packed<call, I, Argument>) return static_cast<Argument&&>(given);
     else if constexpr (is_view_in_place<std::remove_cvref_t<Argument>>) return {packed.out.elements()};
     else if constexpr (is_input<call, I>) return packed.in.elements();
     else return packed.out.elements();
   }
 };
+
+template <class... Arguments>
+constexpr void require_lasting() {
+  static_assert(!(temporary_owner<Arguments> || ...),
+                "colligo: a request reads its input until it is complete, but a temporary is destroyed before: give it "
+                "a name, and keep it until wait()");
+}
+template <collective C, made How, class Over, class... Arguments>
+made_t<How> make_with_views(Over const& over, Arguments&&... arguments) {
+  if constexpr (How != made::at_once) require_lasting<Arguments...>();
+  return calls_with_views<C, Over, has_displacements<C, Arguments...>()>::template make<How>(
+      over, std::index_sequence_for<Arguments...>(), static_cast<Arguments&&>(arguments)...);
+}
 
 template <collective C, made How, class Comm, class... Arguments>
   requires accepted_with_views<C, How, Comm, Arguments...>
@@ -228,9 +268,16 @@ template <collective C, made How, class Comm, class... Arguments>
 struct requested<C, How, Comm const&, Arguments...> {
   using type = made_t<How>;
   static type make(Comm const& comm, Arguments&&... arguments) {
-    return calls_with_views<C, Comm>::template make<How>(comm, static_cast<Arguments&&>(arguments)...);
+    return make_with_views<C, How>(comm, static_cast<Arguments&&>(arguments)...);
   }
 };
+
+/// For batches (sums/batching.hpp): (in, out, op), (in_place(view), op).
+template <class Comm, class... Arguments>
+auto part_with_views(call_arguments<collective::all_reduce, Comm> const& checked, Arguments&&... arguments) {
+  require_lasting<Arguments...>();
+  return calls_with_views<collective::all_reduce, Comm>::part(checked, static_cast<Arguments&&>(arguments)...);
+}
 
 }  // namespace detail
 
@@ -243,8 +290,8 @@ struct requested<C, How, Comm const&, Arguments...> {
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::accepted_with_views<collective::what, detail::made::how, Over, Arguments...>                    \
   attribute auto name(Over const& over, Arguments&&... arguments) -> detail::made_t<detail::made::how> {             \
-    return detail::calls_with_views<collective::what, Over>::template make<detail::made::how>(                       \
-        over, static_cast<Arguments&&>(arguments)...);                                                               \
+    return detail::make_with_views<collective::what, detail::made::how>(over,                                        \
+                                                                        static_cast<Arguments&&>(arguments)...);     \
   }
 
 namespace by_name {

@@ -5,6 +5,7 @@
 #include <colligo/all_gatherv.hpp>
 #include <colligo/all_reduce.hpp>
 #include <colligo/all_to_all.hpp>
+#include <colligo/batch.hpp>
 #include <colligo/broadcast.hpp>
 #include <colligo/gather.hpp>
 #include <colligo/neighbours.hpp>
@@ -370,6 +371,60 @@ TEST_CASE("messages to some ranks are views and ranges that lie apart") {
   });
 }
 
+TEST_CASE("calls of a batch take views and ranges that lie apart") {
+  on_ranks([](thread_communicator& comm) {
+    int wrong = 0;
+    int const p = comm.size(), me = comm.rank();
+    std::vector<double> in(24), out(40, -1);
+    std::vector<int> both(21, 1), most(6), plain(7, -1);
+    std::deque<int> apart(6);
+    batch calls(comm);
+    calls.all_reduce(strided(in.data(), {2, 6}, {1, 4}), strided(out.data() + 39, 12, -3), std::plus<>{});
+    auto const one = calls.all_reduce(me, maximum{});
+    calls.all_reduce(in_place(strided(both.data(), 7, 3)), [](auto a, auto b) { return a + b; });   // on elements alone
+    calls.all_reduce(apart, most, maximum{});
+    calls.all_reduce(plain, strided(both.data() + 1, 7, 3), std::plus<>{});
+    auto kept = calls.run_init();
+    for (int times = 1; times < 3; ++times) {   // packed at each start
+      for (int i = 0; i < 24; ++i) in[static_cast<std::size_t>(i)] = times * i * (me + 1);
+      for (int i = 0; i < 6; ++i) apart[static_cast<std::size_t>(i)] = times * i + me;
+      for (int i = 0; i < 21; i += 3) both[static_cast<std::size_t>(i)] = times * i;
+      kept.start(), kept.wait();
+      wrong += *one != p - 1;
+      for (int i = 0; i < 40; ++i) {
+        int const k = (39 - i) / 3, index = k / 6 + k % 6 * 4;
+        wrong += out[static_cast<std::size_t>(i)] != ((39 - i) % 3 || k > 11 ? -1 : times * index * p * (p + 1) / 2);
+      }
+      for (int i = 0; i < 6; ++i) wrong += most[static_cast<std::size_t>(i)] != times * i + p - 1;
+      for (int i = 0; i < 21; ++i)
+        wrong += both[static_cast<std::size_t>(i)] != (i % 3 == 0 ? p * times * i : i % 3 == 1 ? -p : 1);
+    }
+    return wrong;
+  });
+  std::string said;
+  auto const said_of = [&](auto... ranges) {
+    run_threads(1, [&](thread_communicator& comm) {
+      batch calls(comm);
+      CHECK_THROWS_AS([&] {
+        try {
+          calls.all_reduce(ranges..., std::plus<>{});
+        } catch (argument_error const& e) {
+          said = e.what();
+          throw;
+        }
+      }(), argument_error);
+    });
+    return said.substr(said.rfind(": ") + 2);
+  };
+  std::array<int, 20> memory{};
+  int* const m = memory.data();
+  CHECK(said_of(strided(m, 4, 2), strided(m + 10, 5, 2)) == "the output has 5 elements, expected 4");
+  CHECK(said_of(strided(m, 4, 2), strided(m + 2, 4, 3)) == "input and output overlap");
+  CHECK(said_of(strided(m, 4, 2), strided(m + 10, 4, 0)) ==
+        "elements of the output overlap along axis 0, whose stride is 0");
+  CHECK(said_of(in_place(strided(m, -1, 2))) == "the extent of axis 0 is -1");
+}
+
 TEST_CASE("sequences are views and ranges that lie apart") {
   on_ranks([](thread_communicator& comm) {
     int wrong = 0;
@@ -515,8 +570,8 @@ TEST_CASE("blocks at displacements, in all ways") {
     int const p = comm.size(), me = comm.rank();
     for (int const gap : {-1, 0, 2}) {   // -1: the last rank's block first
       std::vector<int> counts, displs(static_cast<std::size_t>(p)), out_counts, out_displs;
-      std::vector<std::string> all, apart;
-      int end = 0;
+      int end = gap == 0 ? 1 : 0;   // blocks that follow one another, behind an element
+      std::vector<std::string> all, apart(static_cast<std::size_t>(end), untouched);
       for (int k = 0; k < p; ++k) {
         int const r = gap < 0 ? p - 1 - k : k;
         displs[static_cast<std::size_t>(r)] = end;
@@ -534,13 +589,24 @@ TEST_CASE("blocks at displacements, in all ways") {
       }; };
       IN_ALL_WAYS(all_gatherv, is(true), comm, mine, out, counts, displs);
       ONCE(all_gatherv, is(true), comm, mine, out.data(), counts, displs);
-      spread apart_too(mine, me % 2 == 0);
+      spread apart_too(mine, me % 2 == 0), to(apart.size(), me % 3 == 0), of_all(apart, me % 2 == 1);
       ONCE(all_gatherv, is(true), comm, apart_too.view(), out.data(), counts, displs);
+      auto const in_view = [&](bool here) { return [&, here] {   // gaps are as they were
+        wrong += to.values() != (here ? apart : std::vector<std::string>(apart.size(), untouched)) || to.spoilt() != 0;
+      }; };
+      ONCE(all_gatherv, in_view(true), comm, mine, to.view(), counts, displs);
+      TWICE(all_gatherv, in_view(true), comm, apart_too.view(), to.view(), counts, displs);
       for (int root = 0; root < p; ++root) {
         TWICE(gatherv, is(me == root), comm, mine, out, counts, displs, root);
         std::vector<std::string> part(mine.size());
         auto const scattered = [&] { wrong += part != mine, part.assign(mine.size(), ""); };
         TWICE(scatterv, scattered, comm, apart, counts, displs, part, root);
+        TWICE(gatherv, in_view(me == root), comm, mine, to.view(), counts, displs, root);
+        ONCE(scatterv, scattered, comm, of_all.view(), counts, displs, part, root);
+        std::deque<std::string> const source(apart.begin(), me == root ? apart.end() : apart.begin());
+        spread own(mine.size(), me % 2 == 0);
+        auto const scattered_apart = [&] { wrong += own.values() != mine || own.spoilt() != 0; };
+        TWICE(scatterv, scattered_apart, comm, source, counts, displs, own.view(), root);
         gatherv(comm, mine, out.data(), counts, displs, root);
         is(me == root)();
         gatherv(comm, apart_too.view(), out.data(), counts, displs, root);
@@ -561,6 +627,9 @@ TEST_CASE("blocks at displacements, in all ways") {
       std::vector<std::string> got(wanted.size(), untouched);
       auto const exchanged = [&] { wrong += got != wanted, got.assign(wanted.size(), untouched); };
       IN_ALL_WAYS(all_to_all_v, exchanged, comm, sent, counts, displs, got, lengths, places);
+      spread sent_apart(sent, me % 2 == 0), got_apart(wanted.size(), me % 3 == 0);
+      auto const exchanged_apart = [&] { wrong += got_apart.values() != wanted || got_apart.spoilt() != 0; };
+      TWICE(all_to_all_v, exchanged_apart, comm, sent_apart.view(), counts, displs, got_apart.view(), lengths, places);
       TWICE(all_to_all_v, exchanged, comm, sent.data(), counts, displs, got.data(), lengths, places);
       got.clear();
       all_to_all_v(comm, sent, counts, displs, got, lengths, places);
@@ -569,6 +638,32 @@ TEST_CASE("blocks at displacements, in all ways") {
     }
     return wrong;
   });
+}
+
+TEST_CASE("blocks of a view are its elements in their order") {
+  std::array<int, 120> memory{};
+  auto const cube = strided(memory.data() + 119, {3, 4, 5}, {-1, -30, -6});   // of 4, 5, 6, some turned round
+  std::vector<int> all;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 4; ++j)
+      for (int k = 0; k < 5; ++k) all.push_back(119 - i - 30 * j - 6 * k);
+  for (int m = 0; m < 120; ++m) memory[static_cast<std::size_t>(m)] = m;
+  detail::strided_layout<int, 3> const whole{cube};
+  int wrong = 0;
+  for (std::ptrdiff_t at = 0; at <= 60; ++at)
+    for (std::ptrdiff_t n = 0; n <= 60 - at; ++n) {
+      std::vector<int> packed(static_cast<std::size_t>(n));
+      whole.pack(packed.data(), at, packed.size());
+      wrong += !std::equal(packed.begin(), packed.end(), all.begin() + at);
+      for (int& x : packed) x = -x;
+      whole.unpack(packed.data(), at, packed.size());
+      for (std::ptrdiff_t i = 0; i < n; ++i) {
+        int& x = memory[static_cast<std::size_t>(all[static_cast<std::size_t>(at + i)])];
+        x = -x;
+      }
+      wrong += !std::is_sorted(memory.begin(), memory.end()) || memory[0] != 0;
+    }
+  CHECK(wrong == 0);
 }
 
 // Its copies throw on demand, as those of elements with memory of their own may.
@@ -646,8 +741,21 @@ TEST_CASE("a rank's views that can not be are refused on all ranks") {
   CHECK(refusal_of([](auto& comm, int* m) {
           all_reduce(comm, strided(m, 12, 2), strided(m, 10, 2), std::plus<>{});
         }) == where + "the output has 10 elements, expected 12");
+  CHECK(refusal_of([](auto& comm, int* m) {   // axes that interleave: its elements are m[0, 2, 3, 4, 5, 7]
+          all_reduce(comm, strided(m + 4, 6, 12), strided(m, {3, 2}, {2, 3}), std::plus<>{});
+        }) == overlap);
   CHECK(refusal_of([](auto& comm, int* m) { all_reduce(comm, strided(m, -1, 2), strided(m, 12, 2), std::plus<>{}); }) ==
         where + "the extent of axis 0 is -1");
+  auto const blocks_at = [&](std::vector<int> const& displs, std::ptrdiff_t stride) {
+    return refusal_of([&](auto& comm, int* m) {
+      std::vector<int> const mine(2), counts{2, 2};
+      all_gatherv(comm, mine, strided(m, 5, stride), counts, displs);
+    });
+  };
+  std::string const at_displacements = "colligo: all_gatherv on rank 1 of 2: ";
+  CHECK(blocks_at({0, 4}, 3) == at_displacements + "the output has 5 elements, expected 6");
+  CHECK(blocks_at({-1, 3}, 3) == at_displacements + "a block begins at the displacement -1, before the output");
+  CHECK(blocks_at({3, 0}, 0) == at_displacements + "elements of the output overlap along axis 0, whose stride is 0");
   CHECK(strided(static_cast<int*>(nullptr), {4, 0}, {0, 1}).overlapping_axis() == 2);   // it has no elements
   std::string over_graph;
   CHECK_THROWS_AS(run_threads(2, [&](thread_communicator& comm) {

@@ -281,6 +281,12 @@ BOOST_AUTO_TEST_CASE(nor_do_calls_whose_elements_lie_apart) {
     auto kept = colligo::all_reduce_init(fresh, in, out, std::plus<>{});
     warm(what("persistent all_reduce"), [&] { kept.start(), kept.wait(); });
 
+    colligo::batch calls(fresh);
+    calls.all_reduce(in, out, std::plus<>{});
+    calls.all_reduce(colligo::in_place(in), colligo::maximum{});
+    auto batch = calls.run_init();
+    warm(what("a batch"), [&] { batch.start(), batch.wait(); });
+
     int const size = world.size();
     std::vector<int> const next{(world.rank() + 1) % size}, before{(world.rank() + size - 1) % size};
     colligo::neighbours const ring(fresh, before, next);
@@ -296,6 +302,17 @@ BOOST_AUTO_TEST_CASE(nor_do_calls_whose_elements_lie_apart) {
     auto const apart = [n](char const* call) { return over_mpi::text(call, " with displacements, n = ", n); };
     warm(apart("all_gatherv"), [&] { colligo::all_gatherv(fresh, mine, to.data(), counts, displs); });
     warm(apart("iall_gatherv"), [&] { colligo::iall_gatherv(fresh, mine, to.data(), counts, displs).wait(); });
+    std::vector<double> wide(2 * (n + 1) * p, 3.0);
+    auto const spread = colligo::strided(wide.data(), (n + 1) * p, 2);
+    auto const got = colligo::strided(to.data(), (n + 1) * p, 2);
+    warm(apart("all_gatherv of views"), [&] { colligo::all_gatherv(fresh, in, spread, counts, displs); });
+    warm(apart("iall_gatherv of views"), [&] { colligo::iall_gatherv(fresh, in, spread, counts, displs).wait(); });
+    warm(apart("scatterv of views"), [&] { colligo::scatterv(fresh, spread, counts, displs, out, 0); });
+    std::ranges::fill(to, 2.0);
+    auto persistent = colligo::all_to_all_v_init(fresh, spread, counts, displs, got, counts, displs);
+    warm(apart("persistent all_to_all_v of views"), [&] { persistent.start(), persistent.wait(); });
+    for (auto const& x : {std::cref(wide), std::cref(to)})   // each rank sent ones
+      BOOST_CHECK_EQUAL(std::ranges::count(x.get(), 1.0), static_cast<std::ptrdiff_t>(n * p));
     warm(apart("gatherv"), [&] { colligo::gatherv(fresh, mine, to.data(), counts, displs, 0); });
     warm(apart("scatterv"), [&] { colligo::scatterv(fresh, from.data(), counts, displs, others.data(), n, 0); });
     warm(apart("iscatterv"), [&] { colligo::iscatterv(fresh, from, counts, displs, others, 0).wait(); });

@@ -14,10 +14,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
 template <collective C>
 struct calls;
 
-/// views.hpp has a form of a call for these arguments.
-template <collective C, made How, class Comm, class... Arguments>
-inline constexpr bool has_form_for_views = false;
-
 /// Makes a request; for arguments that no form accepts, make() returns an `answer`, which prints what is wrong.
 template <collective C, made How, class... Arguments>
 struct requested {

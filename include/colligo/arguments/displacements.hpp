@@ -45,20 +45,20 @@ extent_of_blocks extent_of(Counts const& counts, Displs const& displs) {
   return all;
 }
 
-/// Where the blocks of a call begin: a pointer to displacement 0, in the user's memory.
-template <class R, class T>
-concept base_of_blocks = pointer_to<R, T> || pointer_to<R, T const> || element_of_range<T, std::remove_cvref_t<R>>;
-template <class R, class T>
-concept base_of_output = pointer_to<R, T> || (output<R> && element_of_range<T, std::remove_cvref_t<R>>);
+/// Where displacement 0 is: a pointer, a range, or what lies apart (../exchange/layouts.hpp).
 template <class R>
-struct element_of_base {};
-template <std::ranges::range R>
-struct element_of_base<R> { using type = std::ranges::range_value_t<R>; };
+struct base_of {};
+template <contiguous R>
+struct base_of<R> { using element = std::ranges::range_value_t<R>; };
 template <class T>
-struct element_of_base<T*> { using type = std::remove_const_t<T>; };
-/// The element type of a range, or of a pointer.
+struct base_of<T*> { using element = std::remove_const_t<T>; };
 template <class R>
-using element_at_base = typename element_of_base<std::remove_cvref_t<R>>::type;
+using element_at_base = typename base_of<std::remove_cvref_t<R>>::element;
+template <class R, class T>
+concept base_of_blocks = std::is_same_v<element_at_base<R>, T>;
+template <class R, class T>
+concept base_of_output = base_of_blocks<R, T> && (pointer_to<R, T> || output<R> ||
+                         (stands_for_elements<std::remove_reference_t<R>> && !is_constant<R>));
 
 /// Requires a size and a displacement for every rank.
 template <class Checked, class Sizes, class Displs>
@@ -68,62 +68,86 @@ void require_displacements(Checked const& arguments, Sizes const& sizes, Displs 
   arguments.require_size(std::ranges::size(displs), p, "the list of displacements");
   for (auto const size : sizes) arguments.require_count(size);
 }
+/// A base whose elements lie side by side.
+template <class T>
+struct pointed_at {
+  explicit pointed_at(T* to) : first(to) {}
+  static constexpr bool lies_apart() { return false; }
+  T* side_by_side() const { return first; }
+  template <class To>
+  void pack(To* to, std::ptrdiff_t at, std::size_t n) const { std::copy_n(first + at, n, to); }
+  template <class From>
+  void unpack(From* from, std::ptrdiff_t at, std::size_t n) const { std::move(from, from + n, first + at); }
+  T* first;
+};
 /// Requires the blocks to lie within a range, and resizes an empty container so that they do. Returns where they begin.
-template <class Checked, class R>
-auto* base_for(Checked const& arguments, R& range, extent_of_blocks const& where, char const* which) {
-  if constexpr (std::is_pointer_v<std::remove_cvref_t<R>>) {
-    return range;
-  } else {
-    if (where.last > 0) fill_empty(arguments, range, static_cast<std::size_t>(where.last));
+template <class R, class Checked>
+auto base_for(Checked const& arguments, std::remove_reference_t<R>& range, extent_of_blocks const& where,
+              char const* which) {
+  using type = std::remove_cvref_t<R>;
+  auto const require_within = [&](std::size_t size) {
     if (where.first < 0)
       refuse_because(arguments.as_refused(), concat({"a block begins at the displacement ", std::to_string(where.first),
                                                      ", before ", which}));
     auto const last = static_cast<std::size_t>(where.last);
-    arguments.require_size(std::min<std::size_t>(std::ranges::size(range), last), last, which);
-    return std::ranges::data(range);
+    arguments.require_size(std::min(size, last), last, which);
+  };
+  if constexpr (std::is_pointer_v<type>) {
+    return pointed_at(range);
+  } else if constexpr (contiguous<R>) {
+    if (where.last > 0) fill_empty(arguments, range, static_cast<std::size_t>(where.last));
+    require_within(std::ranges::size(range));
+    return pointed_at(std::ranges::data(range));
+  } else {
+    auto layout = base_of<type>::template layout<R>(range);
+    require_within(layout.size());
+    return layout;
   }
 }
 
 /// A layout (packed.hpp): blocks at displacements, in the order of ranks. If blocks overlap, the higher rank's wins.
-template <class T>
+template <class Base>
 class blocks_apart {
+  using pointer = decltype(std::declval<Base>().side_by_side());
+
  public:
   struct block {
-    T* first;
+    std::ptrdiff_t place;
     std::size_t n;
   };
   /// Lists them in `memory`, unless they lie side by side.
   template <class Checked, class Counts, class Displs>
-  blocks_apart(Checked const& arguments, borrowed_memory& memory, buffer packed_memory::*part, T* base,
-               extent_of_blocks const& where, Counts const& counts, Displs const& displs) {
-    elements_ = sum_of(counts);
+  blocks_apart(Checked const& arguments, borrowed_memory& memory, buffer packed_memory::*part, Base base,
+               extent_of_blocks const& where, Counts const& counts, Displs const& displs)
+      : base_(std::move(base)), elements_(sum_of(counts)) {
     if (elements_ == 0) return;
-    if (where.are_consecutive) {
-      side_by_side_ = base + where.first;
+    if (where.are_consecutive && !base_.lies_apart()) {
+      side_by_side_ = base_.side_by_side() + where.first;
       return;
     }
     arguments.attempt([&] {
       blocks_ = reinterpret_cast<block*>((memory.get().*part).of_size(std::ranges::size(counts) * sizeof(block)));
     });
-    for_each_block(counts, displs, [&](std::ptrdiff_t at, std::size_t n) { blocks_[count_++] = {base + at, n}; });
+    if (where.are_consecutive) blocks_[count_++] = {where.first, elements_};
+    else for_each_block(counts, displs, [&](std::ptrdiff_t place, std::size_t n) { blocks_[count_++] = {place, n}; });
   }
 
   std::size_t size() const { return elements_; }
-  T* side_by_side() const { return side_by_side_; }
+  pointer side_by_side() const { return side_by_side_; }
   template <class To>
-  void pack(To* to) const {
-    for (std::size_t i = 0; i < count_; ++i) to = std::copy_n(blocks_[i].first, blocks_[i].n, to);
+  void pack(To* to) {
+    for (std::size_t i = 0; i < count_; to += blocks_[i++].n) base_.pack(to, blocks_[i].place, blocks_[i].n);
   }
   template <class From>
-  void unpack(From* from) const requires(!std::is_const_v<T>) {
-    for (std::size_t i = 0; i < count_; from += blocks_[i++].n)
-      std::move(from, from + blocks_[i].n, blocks_[i].first);
+  void unpack(From* from) requires(!std::is_const_v<std::remove_pointer_t<pointer>>) {
+    for (std::size_t i = 0; i < count_; from += blocks_[i++].n) base_.unpack(from, blocks_[i].place, blocks_[i].n);
   }
 
  private:
+  Base base_;
   block* blocks_ = nullptr;
   std::size_t count_ = 0, elements_ = 0;
-  T* side_by_side_ = nullptr;
+  pointer side_by_side_ = nullptr;
 };
 
 /// Each rank's `mine`, on every rank, in borrowed memory.
@@ -137,33 +161,15 @@ std::span<std::size_t const> counts_of_ranks(Comm const& comm, std::size_t mine,
   return {all, p};
 }
 
-/// The input of a call, in blocks at displacements.
-template <class T>
-auto input_in_blocks(blocks_apart<T const> const& where) {
-  return packed_argument<T, blocks_apart<T const>>(where, {true, false});
-}
-template <class T>
-auto output_in_blocks(blocks_apart<T> const& where) {
-  return packed_argument<T, blocks_apart<T>>(where, {false, true});
-}
-/// gather(span) fills one block after the other.
-template <made How, class Checked, class T, class Counts, class Displs, class Gather>
-made_t<How> gather_apart(Checked const& arguments, endpoint& state, T* out, extent_of_blocks const& where,
-                         Counts const& counts, Displs const& displs, Gather gather) {
-  borrowed_memory memory(state);
-  auto to = output_in_blocks<T>({arguments, memory, &packed_memory::places_out, out, where, counts, displs});
-  return make_packed<How>(arguments, memory, packed_arguments<plain_argument, decltype(to)>{{}, std::move(to)},
-                          [&](auto const& packed) { return gather(packed.out.elements()); });
-}
-/// scatter(span) reads one block after the other.
-template <made How, class Checked, class T, class Counts, class Displs, class Scatter>
-made_t<How> scatter_apart(Checked const& arguments, endpoint& state, T const* in, extent_of_blocks const& where,
-                          Counts const& counts, Displs const& displs, Scatter scatter) {
-  borrowed_memory memory(state);
-  auto from = input_in_blocks<T>({arguments, memory, &packed_memory::places, in, where, counts, displs});
-  return make_packed<How>(arguments, memory,
-                          packed_arguments<decltype(from), plain_argument>{std::move(from), {}},
-                          [&](auto const& packed) { return scatter(std::span<T const>(packed.in.elements())); });
+/// An argument in blocks at displacements; `which` names it in errors. R: as it was given.
+template <class T, class R, class Checked, class Counts, class Displs>
+auto in_blocks(use on_this_rank, Checked const& arguments, borrowed_memory& memory, std::remove_reference_t<R>& given,
+               Counts const& counts, Displs const& displs, char const* which) {
+  require_displacements(arguments, counts, displs);
+  extent_of_blocks const where = extent_of(counts, displs);
+  auto const places = on_this_rank.reads ? &packed_memory::places : &packed_memory::places_out;
+  blocks_apart blocks(arguments, memory, places, base_for<R>(arguments, given, where, which), where, counts, displs);
+  return packed_argument<T, decltype(blocks)>(std::move(blocks), on_this_rank);
 }
 
 }  // namespace colligo

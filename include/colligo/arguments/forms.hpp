@@ -41,6 +41,10 @@ struct resized_container {
 
 namespace detail {
 
+/// views.hpp has a form of a call for these arguments.
+template <collective C, made How, class Comm, class... Arguments>
+inline constexpr bool has_form_for_views = false;
+
 /// A container that can be resized.
 template <class R>
 concept resizable = elements<R> && std::default_initializable<std::ranges::range_value_t<R>> &&

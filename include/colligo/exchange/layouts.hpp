@@ -6,6 +6,7 @@
 
 #include <numeric>
 
+#include "../arguments/displacements.hpp"
 #include "../arguments/mistakes.hpp"
 #include "../arguments/packed.hpp"
 #include "strided_view.hpp"
@@ -72,15 +73,24 @@ auto in_place(View&& view) {
 
 namespace detail {
 
-/// Layouts (packed.hpp).
+/// Layouts (packed.hpp), and bases of blocks (displacements.hpp).
 template <class T, std::size_t D>
 struct strided_layout {
   strided_view<T, D> view;
 
   std::size_t size() const { return view.size(); }
-  T* side_by_side() const { return view.is_contiguous() ? view.data : nullptr; }
+  bool lies_apart() const { return !view.is_contiguous(); }
+  T* side_by_side() const { return lies_apart() ? nullptr : view.data; }
   void pack(std::remove_const_t<T>* to) const { detail::pack(view, to); }
   void unpack(T const* from) const requires(!std::is_const_v<T>) { detail::unpack(from, view); }
+  void pack(std::remove_const_t<T>* to, std::ptrdiff_t at, std::size_t n) const {
+    for_each_part(view, static_cast<std::size_t>(at), n,
+                  [&](auto const& part) { detail::pack(part, to), to += part.size(); });
+  }
+  void unpack(T const* from, std::ptrdiff_t at, std::size_t n) const requires(!std::is_const_v<T>) {
+    for_each_part(view, static_cast<std::size_t>(at), n,
+                  [&](auto const& part) { detail::unpack(from, part), from += part.size(); });
+  }
 };
 /// Of a range that outlives the call, or of a view in the sense of <ranges>, which is copied.
 template <class R>
@@ -92,9 +102,14 @@ struct range_layout {
   explicit range_layout(std::remove_reference_t<R>& of) requires keeps : range(of) {}
   explicit range_layout(std::remove_reference_t<R>& of) requires(!keeps) : range(&of) {}
   std::size_t size() { return static_cast<std::size_t>(std::ranges::size(get())); }
-  static element* side_by_side() { return nullptr; }
+  static constexpr bool lies_apart() { return true; }
+  static element const* side_by_side() { return nullptr; }
   void pack(element* to) {
     for (auto&& one : get()) *to++ = one;
+  }
+  void pack(element* to, std::ptrdiff_t at, std::size_t n) {
+    for (auto from = std::ranges::begin(get()) + static_cast<std::ranges::range_difference_t<decltype(get())>>(at);
+         n != 0; --n, ++from) *to++ = *from;
   }
 
  private:
@@ -192,11 +207,48 @@ auto layout_of(Given& given) {
     return strided_layout<T, std::tuple_size_v<decltype(view.extents)>>{view};
   }
 }
+template <lies_apart R>
+struct base_of<R> {
+  using element = std::remove_const_t<typename element_apart<R>::type>;
+  template <class Argument, class Given>
+  static auto layout(Given& given) { return layout_of<Argument>(given); }
+};
+/// And of elements that may lie side by side.
+template <class Argument, class Given>
+auto layout_of_any(Given& given) {
+  if constexpr (contiguous<Argument>) {
+    using T = std::remove_reference_t<std::ranges::range_reference_t<Argument>>;
+    return strided_layout<T, 1>{memory_of<T>(given)};
+  } else {
+    return layout_of<Argument>(given);
+  }
+}
 template <class Argument, class Given>
 auto to_be_packed(Given& given, use on_this_rank) {
   auto layout = layout_of<Argument>(given);
   using T = std::remove_cvref_t<decltype(*layout.side_by_side())>;
   return packed_argument<T, decltype(layout)>(std::move(layout), on_this_rank);
+}
+
+/// What a call of a batch (../sums/batching.hpp) keeps: its functor, and its layouts.
+template <class Op, class In, class Out>
+struct part_with_layouts final : owned_functor<Op> {
+  using element = std::remove_cvref_t<decltype(*std::declval<Out&>().side_by_side())>;
+  static_assert(travels_as_bytes<element>, "colligo: a batch takes elements that travel as bytes");
+  part_with_layouts(Op functor, In from, Out to)
+      : owned_functor<Op>(std::move(functor)), in(std::move(from)), out(std::move(to)) {}
+  static void pack(owned_by_request& part, std::byte* to) {
+    static_cast<part_with_layouts&>(part).in.pack(reinterpret_cast<element*>(to));
+  }
+  static void unpack(owned_by_request& part, std::byte const* from) {
+    static_cast<part_with_layouts&>(part).out.unpack(reinterpret_cast<element const*>(from));
+  }
+  In in;
+  Out out;
+};
+template <class Op, class In, class Out>
+auto make_part(Op&& op, In in, Out out) {
+  return make_owner<part_with_layouts<std::decay_t<Op>, In, Out>>(static_cast<Op&&>(op), std::move(in), std::move(out));
 }
 
 /// One of a sparse_all_to_all, which keeps it until the exchange is complete.

@@ -318,6 +318,32 @@ void unpack(From const* from, strided_view<T, D> const& to) {
   for_each_line(merged, 0, merged.data, 0, line);
 }
 
+/// Calls f(part) for parts that have together the n elements from the at-th on, in their order: of a 2D view the end of
+/// a row, whole rows, and the beginning of one. Before `axis` all extents are 1.
+template <class T, std::size_t D, class F>
+void for_each_part(strided_view<T, D> const& view, std::size_t at, std::size_t n, F const& f, std::size_t axis = 0) {
+  if (n == 0) return;
+  if (axis == D) return f(view);   // of no dimensions
+  std::size_t row = 1;   // elements at one index of the axis
+  for (std::size_t d = axis + 1; d < D; ++d) row *= view.extents[d];
+  auto const rows = [&](std::size_t count) {
+    strided_view<T, D> part = view;
+    part.data += static_cast<std::ptrdiff_t>(at / row) * view.strides[axis];
+    part.extents[axis] = count;
+    return part;
+  };
+  auto const within_row = [&](std::size_t count) {
+    for_each_part(rows(1), at % row, count, f, axis + 1);
+    at += count, n -= count;
+  };
+  if (at % row != 0) within_row(std::min(n, row - at % row));
+  if (std::size_t const whole = n / row; whole != 0) {
+    f(rows(whole));
+    at += whole * row, n -= whole * row;
+  }
+  if (n != 0) within_row(n);
+}
+
 /// "elements overlap along axis 1", for an output; empty if none do.
 template <class T, std::size_t D>
 std::string why_not_written(strided_view<T, D> const& view) {

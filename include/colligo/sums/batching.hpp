@@ -41,6 +41,9 @@ struct part_of_batch {
   void* op;
   owner<owned_by_request> kept;   ///< owns the functor and, of a call on a value, the value and its result
   std::size_t begin = 0;
+  /// Of views (../views.hpp), in place of `in` and `out`; `kept` has them.
+  void (*pack)(owned_by_request& kept, std::byte* to) = nullptr;
+  void (*unpack)(owned_by_request& kept, std::byte const* from) = nullptr;
 
   std::size_t bytes() const { return of.bytes(count); }
   /// Places the part at the first multiple of `multiple` bytes from byte `free` on. Returns its end.
@@ -95,10 +98,14 @@ class parts_in_batch {
   }
   std::span<std::byte> sent() { return {bytes_, units_}; }   // the engine counts units
   void take() {
-    for (auto const& part : all) copy_bytes(part.in, part.bytes(), bytes_ + part.begin);
+    for (auto const& part : all)
+      if (part.pack) part.pack(*part.kept, bytes_ + part.begin);
+      else copy_bytes(part.in, part.bytes(), bytes_ + part.begin);
   }
   void give() {
-    for (auto const& part : all) copy_bytes(bytes_ + part.begin, part.bytes(), part.out);
+    for (auto const& part : all)
+      if (part.unpack) part.unpack(*part.kept, bytes_ + part.begin);
+      else copy_bytes(bytes_ + part.begin, part.bytes(), part.out);
   }
 
   element const& unit() const {
@@ -188,7 +195,7 @@ class batch {
     using functor = std::decay_t<Op>;
     auto kept = detail::make_owner<detail::value_in_batch<T, functor>>(value, std::forward<Op>(op));
     auto& held = *kept;
-    add<T, functor>(detail::one(std::as_const(held.in)), detail::one(held.out), held.op, std::move(kept));
+    add<T, functor>(1, std::addressof(held.in), std::addressof(held.out), held.op, std::move(kept));
     return {held.out, is_done_};
   }
   /// Vectors of n elements each, the same n on all ranks. Throws argument_error (sizes differ, ranges overlap).
@@ -207,6 +214,19 @@ class batch {
     requires(travels_as_bytes<std::ranges::range_value_t<R>> && detail::functor_on<Op, std::ranges::range_value_t<R>>)
   void all_reduce(in_place_range<R> both, Op&& op) {
     add_vector(detail::constant(both.elements), both.elements, std::forward<Op>(op));
+  }
+  /// The same two with views (views.hpp).
+  template <class... Arguments>
+    requires((!algorithm<Arguments> && ...) &&
+             detail::has_form_for_views<collective::all_reduce, detail::made::ready, Comm, Arguments...>)
+  void all_reduce(Arguments&&... arguments) {
+    detail::call_arguments<collective::all_reduce, Comm> checked(comm_);
+    checked.is_call = false;
+    auto kept = part_with_views(checked, static_cast<Arguments&&>(arguments)...);
+    auto& held = *kept;
+    using part = std::remove_reference_t<decltype(held)>;
+    add<typename part::element, decltype(held.op)>(held.out.size(), nullptr, nullptr, held.op, std::move(kept));
+    parts_.all.back().pack = &part::pack, parts_.all.back().unpack = &part::unpack;
   }
 
   /// Makes all calls. Throws error if the batch has been run before; otherwise as all_reduce. Collective.
@@ -231,15 +251,15 @@ class batch {
     using functor = std::decay_t<Op>;
     auto kept = detail::make_owner<detail::owned_functor<functor>>(std::forward<Op>(op));
     auto& held = *kept;
-    add<T, functor>(in, out, held.op, std::move(kept));
+    add<T, functor>(out.size(), in.data(), out.data(), held.op, std::move(kept));
   }
   template <class T, class Op>
-  void add(std::span<T const> in, std::span<T> out, Op& op, detail::owner<detail::owned_by_request> kept) {
+  void add(std::size_t n, T const* in, T* out, Op& op, detail::owner<detail::owned_by_request> kept) {
     static_assert(alignof(T) <= detail::cache_line,
                   "colligo: element types may have at most the alignment of a cache line");
     if (is_used_) throw error("colligo: a call is added to a batch that has been run: make another batch");
-    parts_.all.push_back({detail::element_of<T, Op>, out.size(), reinterpret_cast<std::byte const*>(in.data()),
-                          reinterpret_cast<std::byte*>(out.data()), std::addressof(op), std::move(kept)});
+    parts_.all.push_back({detail::element_of<T, Op>, n, reinterpret_cast<std::byte const*>(in),
+                          reinterpret_cast<std::byte*>(out), std::addressof(op), std::move(kept)});
   }
 
   template <collective C, class Op, class Accepted, class Algorithm>
