@@ -188,6 +188,7 @@ using colligo::gatherv_init;
 using colligo::gives_same_bits;
 using colligo::graph_edge;
 using colligo::grid;
+using colligo::grid_of;
 using colligo::grouped_doubling;
 using colligo::halo;
 using colligo::halo_exchange;

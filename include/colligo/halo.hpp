@@ -19,6 +19,8 @@ template <communicator Comm, class T, std::size_t D>
 class halo_exchange {
  public:
   explicit halo_exchange(std::shared_ptr<detail::halo_parts<T, D>> made) : parts(std::move(made)) {}
+  halo_exchange(halo_exchange const&) = default;   // a move is a copy, as of neighbours
+  halo_exchange& operator=(halo_exchange const&) = default;
   /// This rank's edges out, with their elements: those of all ranks together are the graph for record().
   std::vector<graph_edge> edges() const { return parts->edges_out(); }
 
@@ -27,6 +29,19 @@ class halo_exchange {
 
 namespace detail {
 
+/// A halo that is asked for, and whether it can be.
+template <class On, class Field>
+struct asked_halo;
+template <class Comm, std::size_t D, view_of_elements Field>
+struct asked_halo<grid<Comm, D>, Field> {
+  using view = decltype(view_of(std::declval<Field&>()));
+  using T = std::remove_pointer_t<decltype(view::data)>;
+  static constexpr bool is_written = !std::is_const_v<T>, has_axes = std::tuple_size_v<decltype(view::extents)> == D;
+  static constexpr bool lasts = !temporary_array<Field>, travels = !address<T> && travels_over<T, Comm>;
+  static constexpr bool is_packed = std::default_initializable<T> && !std::is_same_v<T, bool>;
+  static constexpr bool is_right = is_written && has_axes && lasts && travels && is_packed;
+};
+
 /// The type of a mistaken halo(), with the message.
 template <class... Arguments>
 struct no_halo : mistake {
@@ -34,6 +49,30 @@ struct no_halo : mistake {
                 "colligo: halo takes (grid of ranks, view of this rank's part, layers of ghosts): halo(grid, "
                 "row_major(pointer, {height, width}), 1)");
 };
+template <class On, class Field, class... More>
+  requires(!asked_halo<std::remove_cvref_t<On>, Field>::is_right)
+struct no_halo<On, Field, More...> : mistake {
+  using asked = asked_halo<std::remove_cvref_t<On>, Field>;
+  static_assert(asked::is_written, "colligo: the ghosts of a halo are written: its elements can not be const");
+  static_assert(asked::has_axes, "colligo: a halo needs an array of as many dimensions as the grid of ranks");
+  static_assert(asked::lasts, "colligo: a halo reads and writes the array as long as it is used, but a temporary is "
+                "destroyed before: give it a name");
+  static_assert(asked::travels, "colligo: halo: elements of this type can not be sent");
+  static_assert(asked::is_packed, "colligo: halo: elements are packed into a vector: they need a default constructor, "
+                "and char stands for bool");
+};
+
+/// The type of a mistaken exchange(), with the message.
+template <class Wrong>
+struct no_exchange : mistake {
+  static_assert(!std::is_same_v<Wrong, Wrong>, "colligo: exchange, iexchange and exchange_init take a halo, halo(grid, "
+                "array, 1); over neighbours write all_to_all(graph, in, out)");
+};
+
+#define COLLIGO_NO_EXCHANGE(name) \
+  template <class Wrong> \
+    requires(!requires(Wrong const& declared) { colligo::name(declared); }) \
+  detail::no_exchange<Wrong> name(Wrong const&) { return {}; }
 
 template <made How, class Comm, class T, std::size_t D, class Algorithm>
 made_t<How> exchange_halo(halo_exchange<Comm, T, D> const& halo, Algorithm const& algorithm) {
@@ -71,31 +110,19 @@ namespace by_name {
 /// @param which  corners::with: also diagonal neighbours' elements
 /// Regions that lie side by side in memory are sent and received in place, others packed into memory of the halo.
 /// Neighbours' parts have to have equal sides where they touch; otherwise exchange throws mismatch_error. Throws
-/// argument_error if the part has fewer than `width` layers of its own, or elements overlap. Local.
-template <communicator Comm, std::size_t D, detail::view_of_elements Field>
-auto halo(grid<Comm, D> const& on, Field&& field, std::size_t width, corners which = corners::without) {
-  auto const view = detail::view_of(field);
-  using T = std::remove_pointer_t<decltype(view.data)>;
-  static_assert(!std::is_const_v<T>, "colligo: the ghosts of a halo are written: its elements can not be const");
-  static_assert(std::tuple_size_v<decltype(view.extents)> == D,
-                "colligo: a halo needs an array of as many dimensions as the grid of ranks");
-  static_assert(detail::travels_over<T, Comm>, "colligo: elements of this type can not be sent");
+/// argument_error if the part has fewer than `width` layers of its own, elements overlap, or the pointer is null. Local.
+template <communicator Comm, std::size_t D, detail::view_of_elements Field, std::integral Width>
+  requires(detail::asked_halo<grid<Comm, D>, Field>::is_right)
+auto halo(grid<Comm, D> const& on, Field&& field, Width width, corners which = corners::without) {
+  using T = typename detail::asked_halo<grid<Comm, D>, Field>::T;
   detail::call_arguments<collective::exchange, Comm> const arguments(on.state());
   std::shared_ptr<detail::halo_parts<T, D>> parts;
   arguments.attempt([&] {
-    std::string const where =
-        detail::concat({"colligo: halo on rank ", arguments.rank(), " of ", arguments.size(), ": "});
-    if (width == 0) throw argument_error(where + "its width is 0");
-    for (std::size_t d = 0; d < D; ++d) {
-      if (view.strides[d] < 0)
-        throw argument_error(where + "the stride of axis " + std::to_string(d) + " is negative");
-      if (view.extents[d] / 3 < width)
-        throw argument_error(where + "axis " + std::to_string(d) + " has " + std::to_string(view.extents[d]) +
-                             " elements, too few for " + std::to_string(width) +
-                             " layers of its own and as many ghosts on both sides");
-    }
-    if (std::string const why = detail::why_not_written(view); !why.empty()) throw argument_error(where + why);
-    parts = std::make_shared<detail::halo_parts<T, D>>(on, view, width, which);
+    auto const view = detail::view_of(field);
+    if (std::string const why = detail::why_no_halo(view, static_cast<std::ptrdiff_t>(width)); !why.empty())
+      throw argument_error(
+          detail::concat({"colligo: halo on rank ", arguments.rank(), " of ", arguments.size(), ": ", why}));
+    parts = std::make_shared<detail::halo_parts<T, D>>(on, view, static_cast<std::size_t>(width), which);
   });
   return halo_exchange<Comm, T, D>(std::move(parts));
 }
@@ -123,6 +150,12 @@ template <communicator Comm, class T, std::size_t D, algorithm Algorithm = autom
 [[nodiscard]] persistent exchange_init(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
   return detail::exchange_halo<detail::made::ready>(declared, algorithm);
 }
+
+/// For arguments that are no halo: the message says what to write.
+COLLIGO_NO_EXCHANGE(exchange)
+COLLIGO_NO_EXCHANGE(iexchange)
+COLLIGO_NO_EXCHANGE(exchange_init)
+#undef COLLIGO_NO_EXCHANGE
 
 }  // namespace by_name
 

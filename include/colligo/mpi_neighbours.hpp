@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// neighbours_of: the graph of an MPI communicator with a topology.
+/// neighbours_of, grid_of: the graph and the grid of an MPI communicator with a topology.
 #pragma once
 
+#include "exchange/grids.hpp"
 #include "neighbours.hpp"
 #include "transport/messages/mpi_error.hpp"
 
@@ -55,6 +56,24 @@ mpi_topology topology_of(MPI_Comm comm, int rank) {
   return found;
 }
 
+template <std::size_t D>
+struct cartesian_sides {
+  std::array<int, D> sides;
+  std::array<bool, D> periodic;
+};
+template <std::size_t D>
+cartesian_sides<D> cartesian_of(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED, axes = 0;
+  check_mpi(MPI_Topo_test(comm, &kind), "MPI_Topo_test");
+  if (kind != MPI_CART) throw argument_error("colligo: grid_of: the communicator is not cartesian");
+  check_mpi(MPI_Cartdim_get(comm, &axes), "MPI_Cartdim_get");
+  if (axes != static_cast<int>(D))
+    throw argument_error(concat({"colligo: grid_of: ", D, " axes asked for, the communicator has ", axes}));
+  std::array<int, D> sides, periodic, at;
+  check_mpi(MPI_Cart_get(comm, axes, sides.data(), periodic.data(), at.data()), "MPI_Cart_get");
+  return {sides, as_truths(periodic)};
+}
+
 }  // namespace detail
 
 namespace by_name {
@@ -67,9 +86,20 @@ namespace by_name {
 template <communicator Comm>
   requires std::convertible_to<Comm const&, MPI_Comm>
 neighbours<Comm> neighbours_of(Comm const& comm) {
-  auto const found = detail::topology_of(static_cast<MPI_Comm>(comm), comm.rank());
+  detail::endpoint& state = state_of<Comm>::open(comm);   // refuses an empty one
+  auto const found = detail::topology_of(static_cast<MPI_Comm>(comm), state.rank());
   if (!found.is_grid) return neighbours<Comm>(comm, found.sources, found.targets);
-  return neighbours<Comm>(state_of<Comm>::open(comm), found.sources, found.targets, found.order);
+  return neighbours<Comm>(state, found.sources, found.targets, found.order);
+}
+
+/// The grid of D axes of an MPI communicator made by MPI_Cart_create, for halos: grid_of<2>(comm). Throws
+/// argument_error if it is not cartesian, or has another number of axes. Local after the first use of comm.
+template <std::size_t D, communicator Comm>
+  requires std::convertible_to<Comm const&, MPI_Comm>
+auto grid_of(Comm const& comm) {
+  state_of<Comm>::open(comm);   // refuses an empty one
+  auto const [sides, periodic] = detail::cartesian_of<D>(static_cast<MPI_Comm>(comm));
+  return grid<Comm, D>(comm, sides, periodic);
 }
 
 }  // namespace by_name

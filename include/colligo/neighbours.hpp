@@ -24,10 +24,6 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class R>
-concept list_of_ranks = std::ranges::input_range<R> && std::ranges::sized_range<R> &&
-                        std::integral<std::ranges::range_value_t<R>>;
-
 /// A rank's list of edges that no rank of the communicator has.
 struct lonely_edges {
   int at = -1, peer = -1;       ///< at: the rank that expects edges from the peer; -1: all match
@@ -95,7 +91,13 @@ edges_of_rank matching(Comm const& comm, Sources const& sources, Targets const& 
   });
 }
 
-/// The type of a mistaken discover(), with the message.
+/// The types of mistaken graphs, with the message.
+template <class... Arguments>
+struct no_graph : mistake {
+  static_assert(sizeof...(Arguments) > 99, "colligo: neighbours takes (comm, sources, targets), two ranges of ranks: "
+                "neighbours(comm, std::vector{1}, std::vector{2}); who does not know the sources writes "
+                "discover(comm, targets)");
+};
 template <class... Arguments>
 struct no_targets : mistake {
   static_assert(sizeof...(Arguments) > 99, "colligo: discover takes (comm, range of ranks): std::vector{3} for one");
@@ -112,13 +114,18 @@ class neighbours {
   /// From lists: an edge from each of `sources`, an edge to each of `targets`; a rank may be there several times, its
   /// edges then match in the order listed, and a rank may be its own neighbour. Throws argument_error if one is no
   /// rank, and mismatch_error on all ranks if the lists of two ranks differ. Collective over comm.
-  template <detail::list_of_ranks Sources, detail::list_of_ranks Targets>
+  template <detail::list_of_numbers Sources, detail::list_of_numbers Targets>
   neighbours(Comm const& comm, Sources const& sources, Targets const& targets)
       : neighbours(state_of<Comm>::open(comm), detail::matching(comm, sources, targets)) {}
+  template <class... Wrong>
+    requires(sizeof...(Wrong) != 0)
+  explicit neighbours(Comm const&, Wrong const&...) : shared_() { static_cast<void>(detail::no_graph<Wrong...>()); }
   /// Of lists that all ranks have made alike, which is not checked. `order`: see graph. Local.
   neighbours(detail::endpoint& state, std::span<int const> sources, std::span<int const> targets,
              std::span<int const> order = {})
       : shared_(std::make_shared<detail::graph>(state, sources, targets, order)) {}
+  neighbours(neighbours const&) = default;   // a move is a copy: what has been moved from stays a graph
+  neighbours& operator=(neighbours const&) = default;
 
   int rank() const { return shared_->state().rank(); }
   std::size_t in_degree() const { return shared_->in_degree(); }
@@ -133,15 +140,15 @@ class neighbours {
 
   std::shared_ptr<detail::graph> shared_;
 };
-template <class Comm, class Sources, class Targets>
-neighbours(Comm const&, Sources const&, Targets const&) -> neighbours<Comm>;
+template <class Comm, class... Lists>
+neighbours(Comm const&, Lists const&...) -> neighbours<Comm>;
 
 namespace by_name {
 
 /// The graph in which each rank has an edge to each of `targets`: a rank may be there several times, and a rank may be
 /// its own target. Its sources are in ascending order. Throws argument_error if a target is no rank, and then
 /// failed_elsewhere on the other ranks. Collective over comm; costs a sparse_all_to_all of an int (exchange.hpp).
-template <communicator Comm, detail::list_of_ranks Targets>
+template <communicator Comm, detail::list_of_numbers Targets>
 neighbours<Comm> discover(Comm const& comm, Targets const& targets) {
   std::vector<int> const sources = detail::sources_of(comm, targets);
   return {state_of<Comm>::open(comm), sources, detail::as_ranks(targets)};
@@ -165,8 +172,8 @@ struct graph_calls;
 template <>
 struct graph_calls<collective::all_to_all_v> {
   static constexpr char const* name = "all_to_all_v over neighbours";
-  template <made How, class Comm, input_of<How, Comm> In, std::ranges::sized_range Counts, output_of<How, In> Out,
-            std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+  template <made How, class Comm, input_of<How, Comm> In, list_of_numbers Counts, output_of<How, In> Out,
+            list_of_numbers OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Counts const& counts, Out&& out,
                           OutCounts const& out_counts, Algorithm const& algorithm = {}) {
     graph_arguments<Comm> const arguments(over.edges(), name);
@@ -209,14 +216,15 @@ struct graph_calls<collective::all_gather> {
 };
 
 /// Combines what neighbours have sent when all has come, in the order of ranks; several edges from one rank in theirs.
+/// Op: a blocking call's functor is used where it is, as in all collectives: then it is a reference.
 template <class T, class Op>
 struct combining_neighbours final : owned_functor<no_functor> {
   static_assert(!std::is_same_v<T, bool> && std::default_initializable<T>,
                 "colligo: reduce over neighbours: elements arrive in a std::vector: they need a default constructor, "
                 "and char stands for bool");
   combining_neighbours(graph const& edges, std::span<T> result, Op f)
-      : owned_functor<no_functor>(no_functor{}), functor(std::move(f)), received(edges.in_degree() * result.size()),
-        out(result) {
+      : owned_functor<no_functor>(no_functor{}), functor(std::forward<Op>(f)),
+        received(edges.in_degree() * result.size()), out(result) {
     places = stable_order(edges.peers(false), std::identity{});
   }
   void finish() override {
@@ -240,9 +248,11 @@ made_t<How> make_reduce(neighbours<Comm> const& over, char const* name, std::spa
   graph_arguments<Comm> const arguments(over.edges(), name);
   arguments.set_blocks(counts, equal_counts{over.in_degree(), out.size()}, shared);
   arguments.require_disjoint(in, out, name);
-  owner<combining_neighbours<T, std::decay_t<Op>>> owned;
+  using used = std::conditional_t<How == made::at_once, std::remove_reference_t<Op>&, std::decay_t<Op>>;
+  using given = std::conditional_t<How == made::at_once, used, Op&&>;
+  owner<combining_neighbours<T, used>> owned;
   arguments.attempt([&] {
-    owned = make_owner<combining_neighbours<T, std::decay_t<Op>>>(over.edges(), out, std::forward<Op>(op));
+    owned = make_owner<combining_neighbours<T, used>>(over.edges(), out, static_cast<given>(op));
   });
   std::span<T> const received = owned->received;
   std::span<T const> const sent = shared ? in.first(arguments.edges().elements_out()) : in;
@@ -270,7 +280,7 @@ struct graph_calls<collective::reduce> {
 template <>
 struct graph_calls<collective::reduce_scatter> {
   static constexpr char const* name = "reduce_v over neighbours";
-  template <made How, class Comm, input_of<How, Comm> In, std::ranges::sized_range Counts, output_of<How, In> Out,
+  template <made How, class Comm, input_of<How, Comm> In, list_of_numbers Counts, output_of<How, In> Out,
             functor_of<How, Out> Op, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Counts const& counts, Out&& out, Op&& op,
                           Algorithm const& algorithm = {}) {
@@ -325,8 +335,8 @@ namespace by_name {
 /// edge differ (if one of them is 0, perhaps in the next call), error if the communicator has been freed. Cost: a
 /// message for each edge (along_edges.hpp); a repeated call allocates nothing. Collective over the graph's
 /// communicator.
-template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
-          detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::list_of_numbers Counts,
+          detail::output_like<In> Out, detail::list_of_numbers OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(neighbours<Comm> const& over, In const& in, Counts const& counts, Out&& out,
                   OutCounts const& out_counts, Algorithm const& algorithm = {}) {
   detail::graph_calls<collective::all_to_all_v>::make<detail::made::at_once>(over, in, counts, out, out_counts,
@@ -360,7 +370,8 @@ COLLIGO_CALLS_OVER_GRAPH(all_gather, all_gather)
 /// `out` stays as it is. All ranks have as many elements. Throws what the functor throws when all messages are through.
 /// Allocates memory for all blocks that come.
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
-          detail::functor_of_two<std::ranges::range_value_t<In>> Op, algorithm Algorithm = automatic>
+          detail::functor_of_two<std::ranges::range_value_t<In>> Op = detail::overloaded_on<Out>,
+          algorithm Algorithm = automatic>
 void reduce(neighbours<Comm> const& over, In const& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
   detail::graph_calls<collective::reduce>::make<detail::made::at_once>(over, in, out, std::forward<Op>(op), algorithm);
 }
@@ -368,8 +379,9 @@ void reduce(neighbours<Comm> const& over, In const& in, Out&& out, Op&& op, Algo
 COLLIGO_CALLS_OVER_GRAPH(reduce, reduce)
 
 /// The same with a block for each target, `counts` elements long: as long as that rank's `out`.
-template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
-          detail::output_like<In> Out, detail::functor_of_two<std::ranges::range_value_t<In>> Op,
+template <communicator Comm, detail::elements_over<Comm> In, detail::list_of_numbers Counts,
+          detail::output_like<In> Out,
+          detail::functor_of_two<std::ranges::range_value_t<In>> Op = detail::overloaded_on<Out>,
           algorithm Algorithm = automatic>
 void reduce_v(neighbours<Comm> const& over, In const& in, Counts const& counts, Out&& out, Op&& op,
               Algorithm const& algorithm = {}) {

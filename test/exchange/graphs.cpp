@@ -217,7 +217,7 @@ TEST_CASE("edges that one rank knows, ranks that do not exist: an error on all r
     wrong += said_by<error>([&] { discover(comm, beyond_int); }).find("4294967297") == std::string::npos;
     // Rank 0 gets from all and sends to none, so it says by the length of its output how long blocks are.
     std::vector<int> const to_0(me == 0 ? 0u : 1u, 0), from_all(me == 0 ? 3u : 0u), one(to_0.size());
-    neighbours const star = discover(comm, to_0);
+    neighbours star = discover(comm, to_0);
     std::vector<int> all;
     auto const refused = said_by<error>([&] { all_to_all(star, one, all); });
     wrong += me == 0 && refused.find("a rank without targets takes the length of blocks from") == std::string::npos;
@@ -230,6 +230,17 @@ TEST_CASE("edges that one rank knows, ranks that do not exist: an error on all r
                  .find("the list of counts of what comes has 2 elements, expected 1") == std::string::npos;
     all_to_all_v(ring, mine, ones, out, ones);
     wrong += out != before;
+    auto const moved = std::move(star);   // is a copy
+    all_to_all(star, one, all);
+    wrong += moved.targets() != star.targets();
+    wrong += said_by<argument_error>([&] { reduce(ring, out, out, std::plus<>{}); })
+                 .find("input and output overlap: give it a range of its own") == std::string::npos;
+    struct counting {
+      int calls = 0;
+      int operator()(int a, int b) { return ++calls, a + b; }
+    } functor;
+    reduce(discover(comm, std::vector{0, 1, 2, 3}), mine, out, functor);   // used where it is
+    wrong += out[0] != 6 || functor.calls != 3;
   });
   CHECK(wrong == 0);
 }

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -218,6 +219,11 @@ TEST_CASE("a grid chooses its sides as MPI_Dims_create does, deals out places, a
     wrong += on.neighbour({0, 4}) != nobody;
     auto const part = on.part(10, 1);
     wrong += part.first != static_cast<std::size_t>(column * 10 / 4) || part.size() != (column % 2 == 0 ? 2 : 3);
+    wrong += said_by<argument_error>([&] { on.part(10, 2); }) != "colligo: grid::part: axis 2 of 2: the first one is 0";
+    int sides[]{3, 4}, circles[]{0, 1};   // as for MPI_Cart_create
+    wrong += grid(comm, sides, circles).periodic() != std::array{false, true};
+    wrong += grid(comm, std::array{3, 0}, true).periodic() != std::array{true, true};
+    wrong += grid(comm, std::array{3, 0}).ranks() != std::array{3, 4};
     wrong += said_by<argument_error>([&] { grid(comm, {5, 2}); }) !=
              "colligo: grid of 12 ranks: it is described with 10 ranks";
     wrong += said_by<argument_error>([&] { grid(comm, {5, 0}); }) !=
@@ -253,8 +259,32 @@ TEST_CASE("halos that can not be: an error on that rank, and on those that wait 
         "colligo: halo on rank 1 of 2: the stride of axis 1 is negative");
   CHECK(refusal_of([](auto const& on, int* u) { halo(on, strided(u, {10, 10}, {5, 1}), 1); }) ==
         "colligo: halo on rank 1 of 2: elements of the output overlap along axis 0, whose stride is 5");
+  CHECK(refusal_of([](auto const& on, int* u) { halo(on, row_major(u, {10, 10}), -1); }) ==
+        "colligo: halo on rank 1 of 2: its width is -1");
+  CHECK(refusal_of([](auto const& on, int*) { halo(on, row_major(static_cast<int*>(nullptr), {10, 10}), 1); }) ==
+        "colligo: halo on rank 1 of 2: the array is a null pointer");
+  CHECK(refusal_of([](auto const& on, int* u) { halo(on, row_major(u, {-10, 10}), 1); }) ==
+        "colligo: halo on rank 1 of 2: the extent of axis 0 is -10");
+  CHECK(refusal_of([](auto const& on, int* u) { halo(on, row_major(u, {1ll << 40, 1ll << 40}), 1); }) ==
+        "colligo: halo on rank 1 of 2: with 1099511627776 elements along axis 0 it is larger than any memory");
+  std::optional<grid<thread_communicator, 1>> left;
+  run_threads(1, [&](thread_communicator& comm) { left = grid(comm, {1}); });
+  std::vector<int> u(5);
+  CHECK(said_by<error>([&] { halo(*left, row_major(u.data(), {5}), 1); }) ==
+        "colligo: this grid is on a communicator that has been freed");
 }
 
+TEST_CASE("a halo that has been moved from stays one") {
+  std::atomic<int> wrong = 0;
+  run_threads(2, [&](thread_communicator& comm) {
+    std::vector<int> u(3, comm.rank());
+    auto h = halo(grid(comm, {2}, true), row_major(u.data(), {3}), 1);
+    auto const moved = std::move(h);
+    exchange(h);
+    wrong += u[0] != 1 - comm.rank() || moved.edges().size() != 2;
+  });
+  CHECK(wrong == 0);
+}
 TEST_CASE("sides of different lengths do not match") {
   CHECK_THROWS_AS(run_threads(2, [&](thread_communicator& comm) {
     grid const on(comm, {2, 1});

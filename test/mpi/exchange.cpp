@@ -136,7 +136,15 @@ BOOST_AUTO_TEST_CASE(graphs_of_mpi) {
       BOOST_TEST(graph.targets() == sides, boost::test_tools::per_element());
       colligo::all_to_all(graph, in, out);
       BOOST_TEST(out == wanted, boost::test_tools::per_element());
+      auto const sides_of = colligo::grid_of<2>(comm);
+      BOOST_TEST((sides_of.ranks() == std::array{first, p / first}));
+      BOOST_TEST((sides_of.periodic() == std::array{periodic, false}));
+      BOOST_TEST(sides_of.neighbour({0, 1}) == (ends[3] == MPI_PROC_NULL ? colligo::nobody : ends[3]));
+      BOOST_CHECK_THROW(colligo::grid_of<3>(comm), colligo::argument_error);
     }
+  BOOST_CHECK_THROW(colligo::grid_of<2>(world), colligo::argument_error);
+  BOOST_CHECK_THROW(colligo::neighbours_of(boost::mpi::communicator(MPI_COMM_NULL, boost::mpi::comm_attach)),
+                    colligo::argument_error);
 
   std::vector<int> const sources{(me + p - 1) % p, (me + p - 2 + p) % p}, targets{(me + 1) % p, (me + 2) % p};
   MPI_Comm graph_comm;

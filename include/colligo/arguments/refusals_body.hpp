@@ -25,8 +25,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   refuse_because(refusal, concat({"root ", root, " is not a rank, ranks are 0 to ", refusal.state.size() - 1}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& refusal, bool is_one_range) {
-  refuse_because(refusal, is_one_range ? "input and output overlap; for one range that is both write in_place(range)"
-                                       : "input and output overlap");
+  refuse_because(refusal, !is_one_range ? "input and output overlap" : refusal.name ? "input and output overlap: "
+      "give it a range of its own" : "input and output overlap; for one range that is both write in_place(range)");
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_null(refused const& refusal, char const* which, std::size_t n) {
   refuse_because(refusal, concat({which, " is a null pointer, expected ", with_number(n, "element")}));

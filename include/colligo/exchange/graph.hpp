@@ -26,16 +26,16 @@ namespace detail {
 /// The state of a communicator that may be freed while this refers to it.
 class state_if_alive {
  public:
-  explicit state_if_alive(endpoint& state) : state_(state), life_(state_at(state).life) {}
+  explicit state_if_alive(endpoint& state) : state_(&state), life_(state_at(state).life) {}
   /// Throws error if the communicator has been freed; `what`: "these neighbours are of".
   endpoint& get(char const* what) const {
     auto const alive = life_.lock();   // requests may keep the state of one that has been freed
     if (!alive || !alive->life) throw error(concat({"colligo: ", what, " a communicator that has been freed"}));
-    return state_;
+    return *state_;
   }
 
  private:
-  endpoint& state_;
+  endpoint* state_;
   std::weak_ptr<communicator_state> life_;
 };
 

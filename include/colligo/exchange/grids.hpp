@@ -14,11 +14,23 @@
 #include "../core/range.hpp"
 #include "../core/step.hpp"
 #include "../core/strings.hpp"
+#include "graph.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
+namespace detail {
+
+template <std::size_t D>
+constexpr std::array<bool, D> as_truths(std::array<int, D> const& given) {
+  std::array<bool, D> all{};
+  for (std::size_t d = 0; d < D; ++d) all[d] = given[d] != 0;
+  return all;
+}
+
+}  // namespace detail
+
 /// The ranks of a communicator as a grid of D dimensions, in row-major order: the last coordinate is the fastest, as in
-/// MPI_Cart_create. A value; it makes no communicator, and its communicator has to live as long as it is used.
+/// MPI_Cart_create. A value; it makes no communicator. Halos of it throw error after its communicator has been freed.
 template <communicator Comm, std::size_t D>
 class grid {
   static_assert(D >= 1 && D <= 8, "colligo: a grid of ranks has 1 to 8 dimensions");
@@ -29,28 +41,39 @@ class grid {
   /// ranks as comm. Local after the first use of comm.
   grid(Comm const& comm, int const (&ranks)[D], bool const (&periodic)[D])
       : grid(comm, std::to_array(ranks), std::to_array(periodic)) {}
+  /// As for MPI_Cart_create.
+  grid(Comm const& comm, int const (&ranks)[D], int const (&periodic)[D])
+      : grid(comm, std::to_array(ranks), detail::as_truths(std::to_array(periodic))) {}
   /// The same for all axes.
-  grid(Comm const& comm, int const (&ranks)[D], bool periodic = false)
+  template <std::same_as<bool> Periodic = bool>   // no pointer
+  grid(Comm const& comm, int const (&ranks)[D], Periodic periodic = false)
       : grid(comm, std::to_array(ranks), same(periodic)) {}
-  template <std::integral Ranks, class... More>
-  grid(Comm const& comm, Ranks, More const&...) : grid(comm, std::array<int, D>{}, same(false)) {
-    static_assert(!std::is_integral_v<Ranks>,
-                  "colligo: a grid takes a number for each axis, in braces: grid(comm, {0, 0}) chooses two");
-  }
+  template <std::same_as<bool> Periodic = bool>
+  explicit grid(Comm const& comm, std::array<int, D> const& ranks, Periodic periodic = false)
+      : grid(comm, ranks, same(periodic)) {}
   grid(Comm const& comm, std::array<int, D> const& ranks, std::array<bool, D> const& periodic)
-      : state_(&state_of<Comm>::open(comm)), ranks_(ranks), periodic_(periodic) {
-    choose_ranks();
-    int rest = state_->rank();
+      : state_(state_of<Comm>::open(comm)), ranks_(ranks), periodic_(periodic) {
+    choose_ranks(state().size());
+    int rest = state().rank();
     for (std::size_t d = D; d-- > 0; rest /= ranks_[d]) at_[d] = rest % ranks_[d];
+  }
+  template <class... Wrong>
+  explicit grid(Comm const& comm, Wrong const&...) : grid(comm, std::array<int, D>{}) {
+    static_assert(sizeof...(Wrong) > 99,
+                  "colligo: a grid takes a number for each axis, in braces or as std::array, and whether it is "
+                  "periodic, one bool or one for each: grid(comm, {0, 0}, {true, false}); 0: chosen");
   }
 
   std::array<int, D> const& ranks() const { return ranks_; }          ///< along each axis
   std::array<int, D> const& coordinates() const { return at_; }       ///< of this rank
   std::array<bool, D> const& periodic() const { return periodic_; }
-  detail::endpoint& state() const { return *state_; }                  ///< of the communicator
+  detail::endpoint& state() const { return state_.get("this grid is on"); }   ///< of the communicator
 
-  /// This rank's part of n places along an axis: parts differ by at most one place.
+  /// This rank's part of n places along an axis: parts differ by at most one place. Throws argument_error if the grid
+  /// has no such axis.
   range part(std::size_t n, std::size_t axis) const {
+    if (axis >= D)
+      throw argument_error(detail::concat({"colligo: grid::part: axis ", axis, " of ", D, ": the first one is 0"}));
     auto const at = static_cast<std::size_t>(at_[axis]), of = static_cast<std::size_t>(ranks_[axis]);
     auto const first = [&](std::size_t i) { return n / of * i + n % of * i / of; };
     return {first(at), first(at + 1)};
@@ -75,8 +98,7 @@ class grid {
     return all;
   }
   // The largest prime factor goes to the axis with the fewest ranks so far.
-  void choose_ranks() {
-    int const p = state_->size();
+  void choose_ranks(int p) {
     std::string const where = detail::concat({"colligo: grid of ", p, " ranks: "});
     std::int64_t given = 1;
     std::array<std::size_t, D> open{};
@@ -109,11 +131,11 @@ class grid {
     for (std::size_t k = 0; k < count; ++k) ranks_[open[k]] = sorted[k];
   }
 
-  detail::endpoint* state_;
+  detail::state_if_alive state_;
   std::array<int, D> ranks_, at_{};
   std::array<bool, D> periodic_;
 };
-template <class Comm, std::integral Ranks, class... More>   // for the message
-grid(Comm const&, Ranks, More const&...) -> grid<Comm, 1>;
+template <class Comm, class... Wrong>   // for the message
+grid(Comm const&, Wrong const&...) -> grid<Comm, 1>;
 
 }  // namespace colligo

@@ -21,13 +21,32 @@ enum class corners : bool { without, with };
 
 namespace detail {
 
+/// Why an array has no halo of this width; empty: it has.
+template <class T, std::size_t D>
+std::string why_no_halo(strided_view<T, D> const& field, std::ptrdiff_t width) {
+  if (width < 1) return concat({"its width is ", std::to_string(width)});
+  if (!field.data) return "the array is a null pointer";
+  std::ptrdiff_t bytes = sizeof(T);   // of all from the first element to the last
+  for (std::size_t d = 0; d < D; ++d) {
+    auto const n = static_cast<std::ptrdiff_t>(field.extents[d]);
+    std::string const axis = concat({"axis ", d});
+    if (field.strides[d] < 0) return concat({"the stride of ", axis, " is negative"});
+    if (n < 0) return concat({"the extent of ", axis, " is ", std::to_string(n)});
+    if (n / 3 < width)
+      return concat({axis, " has ", std::to_string(n), " elements, too few for ", std::to_string(width),
+                     " layers of its own and as many ghosts on both sides"});
+    std::ptrdiff_t length = 0;
+    if (__builtin_mul_overflow(field.strides[d], n, &length) ||
+        __builtin_mul_overflow(length, static_cast<std::ptrdiff_t>(sizeof(T)), &length) ||
+        __builtin_add_overflow(bytes, length, &bytes))
+      return concat({"with ", std::to_string(n), " elements along ", axis, " it is larger than any memory"});
+  }
+  return why_not_written(field);
+}
+
 /// The edges of a halo, its regions that are packed, and memory for these.
 template <class T, std::size_t D>
 class halo_parts {
-  static_assert(!std::is_same_v<T, bool>, "colligo: halo: std::vector<bool> has no elements: use char instead of bool");
-  static_assert(std::default_initializable<T>,
-                "colligo: halo: elements need a default constructor, because they are packed into a vector");
-
  public:
   template <class Comm>
   halo_parts(grid<Comm, D> const& on, strided_view<T, D> const& field, std::size_t width, corners which)

@@ -52,6 +52,8 @@ void before_exchange(Comm const& comm, F make) {
 }
 
 template <class T>
+inline constexpr bool can_arrive = std::default_initializable<T> && !std::is_same_v<T, bool>;
+template <class T>
 constexpr void require_sparse_elements() {
   static_assert(!std::is_same_v<T, bool>,
                 "colligo: sparse_all_to_all: std::vector<bool> has no elements: use char instead of bool");
@@ -259,10 +261,9 @@ received<detail::element_of_messages<Out>> sparse_all_to_all(Comm const& comm, O
 }
 /// The same for messages that lie one after the other in `joined`: counts[i] elements for rank targets[i]. Also throws
 /// argument_error if a count is negative, or the counts together are not the length of `joined`.
-template <communicator Comm, std::ranges::sized_range Targets, std::ranges::sized_range Counts, class In,
+template <communicator Comm, detail::list_of_numbers Targets, detail::list_of_numbers Counts, class In,
           detail::way_of_sparse Way = automatic>
-  requires(std::integral<std::ranges::range_value_t<Targets>> && std::integral<std::ranges::range_value_t<Counts>> &&
-           detail::travels_over<typename detail::message_elements<In>::element, Comm>)
+  requires(detail::travels_over<typename detail::message_elements<In>::element, Comm>)
 received<typename detail::message_elements<In>::element> sparse_all_to_all(Comm const& comm, Targets const& targets,
                                                                   Counts const& counts, In const& joined,
                                                                   Way const& way = {}) {
@@ -280,10 +281,9 @@ template <communicator Comm, detail::addressed_messages Out, detail::way_of_spar
                 "temporary");
   return detail::exchange_later<detail::element_of_messages<Out>>(comm, way, out);
 }
-template <communicator Comm, std::ranges::sized_range Targets, std::ranges::sized_range Counts, class In,
+template <communicator Comm, detail::list_of_numbers Targets, detail::list_of_numbers Counts, class In,
           detail::way_of_sparse Way = automatic>
-  requires(std::integral<std::ranges::range_value_t<Targets>> && std::integral<std::ranges::range_value_t<Counts>> &&
-           detail::travels_over<typename detail::message_elements<std::remove_cvref_t<In>>::element, Comm>)
+  requires(detail::travels_over<typename detail::message_elements<std::remove_cvref_t<In>>::element, Comm>)
 [[nodiscard]] auto isparse_all_to_all(Comm const& comm, Targets const& targets, Counts const& counts, In&& joined,
                                       Way const& way = {}) {
   using message = detail::message_elements<std::remove_cvref_t<In>>;

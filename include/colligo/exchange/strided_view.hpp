@@ -105,10 +105,10 @@ constexpr strided_view<char, D> no_pointer() {
 template <class T, std::size_t D, class Extent>
 constexpr strided_view<T, D> made_row_major(T* first, Extent const (&extents)[D]) {
   strided_view<T, D> view = made_strided(first, extents, extents);
-  std::ptrdiff_t next = 1;
+  std::size_t next = 1;   // may overflow: such arrays are refused when they are used
   for (std::size_t d = D; d-- > 0;) {
-    view.strides[d] = next;
-    next *= static_cast<std::ptrdiff_t>(extents[d]);
+    view.strides[d] = static_cast<std::ptrdiff_t>(next);
+    next *= view.extents[d];
   }
   return view;
 }
@@ -210,6 +210,14 @@ constexpr strided_view<T, D> made_view(T* data, Extent extent, Stride stride) {
   }
   return view;
 }
+
+/// A temporary that owns its elements, which are destroyed with it. Of Boost's arrays only those that own them have a
+/// default constructor.
+template <class View>
+concept temporary_array = !std::is_reference_v<View> && view_of_elements<View> &&
+                          (requires { typename View::allocator_type; } ||
+                           (like_multi_array<View> && std::default_initializable<View>) ||
+                           requires(View& x) { x.conservativeResize(1, 1); });
 
 /// As pointer, extents and strides.
 template <view_of_elements View>
