@@ -110,7 +110,7 @@ namespace by_name {
 /// @param which  corners::with: also diagonal neighbours' elements
 /// Regions that lie side by side in memory are sent and received in place, others packed into memory of the halo.
 /// Neighbours' parts have to have equal sides where they touch; otherwise exchange throws mismatch_error. Throws
-/// argument_error if the part has fewer than `width` layers of its own, elements overlap, or the pointer is null. Local.
+/// argument_error if the part has fewer than `width` layers of its own, elements overlap, or it is null. Local.
 template <communicator Comm, std::size_t D, detail::view_of_elements Field, std::integral Width>
   requires(detail::asked_halo<grid<Comm, D>, Field>::is_right)
 auto halo(grid<Comm, D> const& on, Field&& field, Width width, corners which = corners::without) {
