@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -67,6 +68,23 @@ double sum_later(boost::mpi::communicator const& comm, auto... tag) {
   std::vector<double> const in(1, 1.0);
   std::vector<double> out(1);
   colligo::iall_reduce(comm, in, out, std::plus<>{}, tag...).wait();
+  return out[0];
+}
+
+/// Two at once, of which the second completes only when the first has: each wait or test looks at both.
+enum class by { wait_any, tests, test_all };
+double sums_later(boost::mpi::communicator const& comm, by how, auto... tag) {
+  std::vector<double> const in(1, 1.0);
+  std::vector<double> out(1), more(1);
+  std::vector<request> both;
+  both.push_back(iall_reduce(comm, in, out, std::plus<>{}, tag...));
+  both.push_back(iall_reduce(comm, in, more, std::plus<>{}, tag...));
+  if (how == by::wait_any) wait_any(both), wait_any(both);
+  if (how == by::tests)
+    while (!(both[0].test() & both[1].test())) {}
+  if (how == by::test_all)
+    while (!test_all(both)) {}
+  BOOST_CHECK_EQUAL(more[0], comm.size());
   return out[0];
 }
 
@@ -154,6 +172,23 @@ BOOST_AUTO_TEST_CASE(patience_with_a_rank_that_is_late) {
   late([](auto const& comm) { return sum_later(comm); }, "over shared memory");
   late([](auto const& comm) { return sum_later(comm, by_messages); }, "(recursive_doubling, over messages");
   late([](auto const& comm) { return sum(comm, vendor{}); }, "(vendor, in the MPI library");
+  late([](auto const& comm) { return sums_later(comm, by::wait_any, by_messages); }, "over messages");
+  late([](auto const& comm) { return sums_later(comm, by::tests); }, "over shared memory");
+  late([](auto const& comm) { return sums_later(comm, by::test_all); }, "over shared memory");
+}
+
+// A rank that computes between its looks does not wait meanwhile.
+BOOST_AUTO_TEST_CASE(patience_of_a_rank_that_computes) {
+  patient_world const here("600ms,throw");
+  std::vector<double> const in(1, 1.0);
+  std::vector<double> out(1);
+  sum(here.comm);
+  bool const late = here.is_last() && here.last() > 0;
+  if (late) std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  request one = iall_reduce(here.comm, in, out, std::plus<>{});
+  if (!late) one.test(), std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  one.wait();
+  BOOST_CHECK_EQUAL(out[0], here.comm.size());
 }
 
 BOOST_AUTO_TEST_CASE(patience_that_throws) {
@@ -161,6 +196,7 @@ BOOST_AUTO_TEST_CASE(patience_that_throws) {
   late_for_good([](auto const& comm) { return sum(comm, by_messages); });
   late_for_good([](auto const& comm) { return sum_later(comm); });
   late_for_good([](auto const& comm) { return sum_later(comm, by_messages); });
+  late_for_good([](auto const& comm) { return sums_later(comm, by::wait_any, by_messages); });
   late_for_good(copy_long);
 }
 

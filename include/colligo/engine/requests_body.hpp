@@ -255,7 +255,7 @@ COLLIGO_BODY bool running::advance(bool waits) {
     failed_ = std::current_exception();
   }
   if (state_.trace) state_.trace->end(traced_.call, traced_.combining);
-  if (state_.on_wait) state_.on_wait->completes();
+  if (state_.on_wait) state_.on_wait->completes(number_);
   return true;
 }
 
@@ -290,40 +290,44 @@ COLLIGO_BODY void running::finish() {
 COLLIGO_BODY void running::rethrow() {
   active_ = false;
   if (is_told_) is_told_ = false, hook_of_calls->end(as_hooked(state_, call_, by_, true), hooked_);
-  if (state_.on_wait) state_.on_wait->has_waited();
   if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
 }
 
 COLLIGO_BODY bool running::test() {
-  if (!complete()) {
-    if (state_.on_wait) note_wait();
-    return false;
-  }
+  if (!complete()) return false;
   rethrow();
   return true;
 }
 
 COLLIGO_BODY bool running::complete() {
   if (in_progress()) state_.requests().progress();
-  return !in_progress();
+  if (!in_progress()) return true;
+  if (state_.on_wait) note_wait();
+  return false;
 }
 
 COLLIGO_BODY void running::yield_core(unsigned& polls) {
-  constexpr unsigned least_polls = 256;
+  constexpr unsigned polls_between_notes = 16;   // where ranks share cores each may take milliseconds
   state_.yield_core(polls);
-  if (state_.on_wait && polls >= least_polls) note_wait();
+  if (state_.on_wait && polls % polls_between_notes == 0) note_wait();
 }
 
-// The exception `stalled` is kept for the request, whose next advance() fails with it.
+// Requests over one state's shared memory run one after the other: what waits is the first. The exception `stalled` is
+// kept for it, and its next advance() fails with it.
 [[gnu::cold]] COLLIGO_BODY void running::note_wait() {
   auto const turn = all_.lock();
   if (!in_progress()) return;
-  auto now = current_ < plan_.steps.size() ? plan_.operands_of(plan_.steps[current_]) : std::span<operand const>();
+  running& first = uses_memory_ ? **std::ranges::find_if(all_.in_progress_, [&](running const* r) {
+    return r && r->uses_memory_ && &r->state_ == &state_;
+  }) : *this;
+  rank_plan const& plan = first.plan_;
+  std::size_t const step = first.current_;
   try {
-    bool const in_memory = steps_->shares_memory_with(state_.rank());
-    state_.on_wait->waits_for(call_, *by_.policy, number_, in_memory, current_, now);
+    bool const in_memory = first.steps_->shares_memory_with(state_.rank());
+    auto now = step < plan.steps.size() ? plan.operands_of(plan.steps[step]) : std::span<operand const>();
+    state_.on_wait->waits_for(first.call_, *first.by_.policy, first.number_, in_memory, step, now);
   } catch (stalled const&) {
-    stalled_ = std::current_exception();
+    first.stalled_ = std::current_exception();
   }
 }
 

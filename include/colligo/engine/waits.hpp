@@ -27,15 +27,13 @@ class patience {
   virtual void watch(policy_run const& run, any_step& step, working_vector& data, observer* trace) = 0;
   /// Called by a loop that waits in a call, once it has begun to yield. Throws stalled if COLLIGO_PATIENCE says so.
   virtual void waits() = 0;
-  /// The same for a loop that waits for a request, of which a step is in progress.
+  /// The same for a request, of which a step is in progress: a loop waits for it, or it has been tested in vain.
   virtual void waits_for(call const& call, erased_policy const& what, std::uint32_t number, bool in_memory,
                          std::size_t step, std::span<operand const> operands) = 0;
-  /// It no longer waits.
-  virtual void has_waited() = 0;
 
   /// A request begins, and ends.
   virtual void starts(std::uint32_t number) = 0;
-  virtual void completes() = 0;
+  virtual void completes(std::uint32_t number) = 0;
 
   /// Whether this rank has lost patience with this call and abandoned it: its messages may never come.
   virtual bool is_abandoned(std::uint32_t number) const = 0;

@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "../core/mutex.hpp"
+#include "../core/small_vector.hpp"
 #include "../engine/communicator_state.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -25,33 +27,35 @@ class impatient_rank final : public patience {
   COLLIGO_BODY void waits() override;
   COLLIGO_BODY void waits_for(call const& call, erased_policy const& what, std::uint32_t number, bool in_memory,
                               std::size_t step, std::span<operand const> operands) override;
-  COLLIGO_BODY void has_waited() override;
   COLLIGO_BODY void starts(std::uint32_t number) override;
-  COLLIGO_BODY void completes() override;
+  COLLIGO_BODY void completes(std::uint32_t number) override;
   bool is_abandoned(std::uint32_t number) const override { return latest_abandoned_ == number; }
   COLLIGO_BODY void enter(call const& call, erased_policy const& what, std::uint32_t number) override;
   COLLIGO_BODY void leave() override;
 
  private:
   class announced_step;
-  /// The wait in progress.
+  /// Of the blocking call, or of a request in progress: each loses patience by itself.
   struct wait {
     noted_call now;
     std::span<operand const> operands;   // of the step, or
     int peer = nobody;                   // of a step of one message
     std::uint32_t step = 0;
-    bool is_new = true, of_request = false, reported = false, reported_elsewhere = false;
-    std::int64_t began = 0;   // ns
+    bool is_new = true, reported = false, reported_elsewhere = false;
+    std::int64_t looked = 0, waited = 0;   // ns: at its latest look, and for how long
   };
   struct ending;
 
   static noted_call noted(call const& call, erased_policy const& what, std::uint32_t number);
   void next_step(std::span<operand const> operands, int peer);
-  void note_awaited();
-  void note() { notice_->put(wait_.now); }
-  void report() const;
-  void report_elsewhere(std::string_view what);
-  std::string rank_text(int rank) const;
+  wait* of_request(std::uint32_t number);
+  void looks(wait& in_vain);
+  void note_awaited(wait& new_one);
+  void note();
+  void put_note();
+  void report(noted_call const& mine) const;
+  void report_elsewhere(wait& by, std::string_view what);
+  std::string rank_text(int rank, noted_call const& mine) const;
   std::string awaited_text(noted_call const& noted) const;
   bool has_come(int rank, std::uint32_t number) const;
 
@@ -61,7 +65,9 @@ class impatient_rank final : public patience {
   std::string communicator_;
   owner<rank_notice> own_;   // where no memory is shared
   rank_notice* notice_;
+  mutex writes_;                     // held by who writes the notice, or the calls of which it notes one
   wait wait_;
+  small_vector<wait> of_requests_;   // in the order of their starts
   std::uint32_t latest_abandoned_ = 0;
 };
 

@@ -70,15 +70,29 @@ COLLIGO_BODY impatient_rank::~impatient_rank() {
 }
 
 // Tells ranks that wait for this one on other communicators in which call it waits: `what`, or in none.
-[[gnu::cold]] COLLIGO_BODY void impatient_rank::report_elsewhere(std::string_view what) {
-  wait_.reported_elsewhere = !what.empty();
+[[gnu::cold]] COLLIGO_BODY void impatient_rank::report_elsewhere(wait& by, std::string_view what) {
+  by.reported_elsewhere = !what.empty();
   noted_call in_none;
   std::copy_n(what.data(), std::min(what.size(), in_none.elsewhere.size() - 1), in_none.elsewhere.data());
   auto& all = impatient_states::of_process();
   locked const lock(all.mutex);
-  for (impatient_rank* const other : all.states)
-    if (other != this && &other->state_.requests() == &state_.requests() && other->notice_->get().call.number == 0)
-      other->notice_->put(in_none);
+  for (impatient_rank* const other : all.states) {
+    if (other == this || &other->state_.requests() != &state_.requests()) continue;
+    locked const turn(other->writes_);
+    if (other->notice_->get().call.number == 0) other->notice_->put(in_none);
+  }
+}
+
+COLLIGO_BODY void impatient_rank::note() {
+  locked const turn(writes_);
+  put_note();
+}
+// Of several requests that wait the first is noted.
+COLLIGO_BODY void impatient_rank::put_note() {
+  noted_call const* now = &wait_.now;
+  for (std::size_t i = of_requests_.size(); i-- > 0 && wait_.now.call.number == 0;)
+    if (of_requests_[i].now.step != 0) now = &of_requests_[i].now;
+  notice_->put(*now);
 }
 
 /// The steps of a call, which announce the next operands.
@@ -141,17 +155,33 @@ COLLIGO_BODY void impatient_rank::enter(call const& call, erased_policy const& w
   notice_->latest.store(number, std::memory_order_release);
 }
 COLLIGO_BODY void impatient_rank::leave() {
-  if (wait_.reported_elsewhere) report_elsewhere({});
+  if (wait_.reported_elsewhere) report_elsewhere(wait_, {});
   wait_ = {};
   note();
 }
 COLLIGO_BODY void impatient_rank::starts(std::uint32_t number) {
   notice_->requests.fetch_add(1, std::memory_order_relaxed);
   notice_->latest.store(number, std::memory_order_release);
+  wait one;
+  one.now.call.number = number;
+  locked const turn(writes_);
+  try {
+    of_requests_.push_back(one);
+  } catch (std::bad_alloc const&) {   // it is not watched
+  }
 }
-COLLIGO_BODY void impatient_rank::completes() { notice_->requests.fetch_sub(1, std::memory_order_relaxed); }
-COLLIGO_BODY void impatient_rank::has_waited() {
-  if (wait_.of_request) leave();
+COLLIGO_BODY void impatient_rank::completes(std::uint32_t number) {
+  notice_->requests.fetch_sub(1, std::memory_order_relaxed);
+  wait* const one = of_request(number);
+  if (one == of_requests_.end()) return;
+  if (one->reported_elsewhere) report_elsewhere(*one, {});
+  locked const turn(writes_);
+  bool const is_noted = one->now.step != 0;
+  of_requests_.erase(one);
+  if (is_noted) put_note();
+}
+COLLIGO_BODY impatient_rank::wait* impatient_rank::of_request(std::uint32_t number) {
+  return std::ranges::find(of_requests_, number, [](wait const& w) { return w.now.call.number; });
 }
 
 COLLIGO_BODY void impatient_rank::next_step(std::span<operand const> operands, int peer) {
@@ -159,13 +189,13 @@ COLLIGO_BODY void impatient_rank::next_step(std::span<operand const> operands, i
   wait_.operands = operands;
   wait_.peer = peer;
   wait_.is_new = true;
-  if (wait_.reported_elsewhere) report_elsewhere({});
+  if (wait_.reported_elsewhere) report_elsewhere(wait_, {});
   if (wait_.now.step != 0) wait_.now.step = 0, note();
 }
 
 // The ranks that a step receives from or, if it only sends, those that it sends to.
-COLLIGO_BODY void impatient_rank::note_awaited() {
-  noted_call& now = wait_.now;
+COLLIGO_BODY void impatient_rank::note_awaited(wait& new_one) {
+  noted_call now = new_one.now;
   now.awaited = 0;
   auto const add = [&](int rank) {
     auto const known = std::min<std::size_t>(static_cast<std::size_t>(now.awaited), now.first.size());
@@ -174,44 +204,56 @@ COLLIGO_BODY void impatient_rank::note_awaited() {
     if (known < now.first.size()) now.first[known] = rank;
     ++now.awaited;
   };
-  add(wait_.peer);
+  add(new_one.peer);
   for (bool const sends : {false, true})
-    for (operand const& o : wait_.operands)
+    for (operand const& o : new_one.operands)
       if (!o.vanishes() && o.sends() == sends && (now.awaited == 0 || !sends)) add(o.peer);
-  now.step = std::max(1u, wait_.step);
-  note();
+  now.step = std::max(1u, new_one.step);
+  locked const turn(writes_);
+  new_one.now = now;
+  put_note();
 }
 
 COLLIGO_BODY void impatient_rank::waits() {
-  if (wait_.now.call.number == 0) return;
-  std::int64_t const now = now_in_ns(), longest = setting_.after * ns_per_ms;
-  if (std::exchange(wait_.is_new, false)) {
-    wait_.began = now;
-    note_awaited();
-  }
-  if (!wait_.reported_elsewhere && now - wait_.began >= longest / 2)
-    report_elsewhere(concat({call_text(wait_.now), " of ", communicator_text(communicator_)}));
-  if (now - wait_.began < longest) return;
-  if (!std::exchange(wait_.reported, true)) report();
-  if (!setting_.throws || wait_.now.is_vendor) return;   // a rank can not leave MPI's own collective
-  latest_abandoned_ = wait_.now.call.number;
-  throw stalled(concat({where(state_, wait_.now.call.what), "call #", latest_abandoned_, " has waited ",
-                        patience_text(setting_), awaited_text(wait_.now)}));
+  if (wait_.now.call.number != 0) looks(wait_);
 }
 
 COLLIGO_BODY void impatient_rank::waits_for(call const& call, erased_policy const& what, std::uint32_t number,
                                             bool in_memory, std::size_t step, std::span<operand const> operands) {
-  if (wait_.now.call.number != 0 && !wait_.of_request) return;   // within a call's functor
-  auto const n = static_cast<std::uint32_t>(step + 1);
-  if (wait_.now.call.number != number) {
-    wait_ = {};
-    wait_.now = noted(call, what, number);
-    wait_.of_request = true;
-    wait_.now.in_memory = in_memory;
+  if (wait_.now.call.number != 0) return;   // within a call's functor
+  wait* const one = of_request(number);
+  if (one == of_requests_.end()) return;
+  if (one->step == 0) {
+    noted_call now = noted(call, what, number);
+    now.in_memory = in_memory;
+    locked const turn(writes_);
+    one->now = now;
   }
-  if (wait_.step != n) wait_.step = n, wait_.is_new = true;
-  wait_.operands = operands;   // of whichever request waits: they stay
-  waits();
+  if (auto const n = static_cast<std::uint32_t>(step + 1); one->step != n) {
+    if (one->reported_elsewhere) report_elsewhere(*one, {});
+    one->step = n, one->is_new = true, one->operands = operands;
+  }
+  looks(*one);
+}
+
+// A rank has looked in vain. What it does between two looks is no wait, but for half of its patience.
+COLLIGO_BODY void impatient_rank::looks(wait& in_vain) {
+  std::uint32_t const number = in_vain.now.call.number;
+  std::int64_t const now = now_in_ns(), longest = setting_.after * ns_per_ms;
+  if (std::exchange(in_vain.is_new, false)) {
+    in_vain.waited = 0, in_vain.looked = now;
+    note_awaited(in_vain);
+  }
+  in_vain.waited += std::min(now - in_vain.looked, longest / 2);
+  in_vain.looked = now;
+  if (!in_vain.reported_elsewhere && in_vain.waited >= longest / 2)
+    report_elsewhere(in_vain, concat({call_text(in_vain.now), " of ", communicator_text(communicator_)}));
+  if (in_vain.waited < longest) return;
+  if (!std::exchange(in_vain.reported, true)) report(in_vain.now);
+  if (!setting_.throws || in_vain.now.is_vendor) return;   // a rank can not leave MPI's own collective
+  latest_abandoned_ = number;
+  throw stalled(concat({where(state_, in_vain.now.call.what), "call #", number, " has waited ",
+                        patience_text(setting_), awaited_text(in_vain.now)}));
 }
 
 [[gnu::cold]] COLLIGO_BODY bool impatient_rank::has_come(int rank, std::uint32_t number) const {
@@ -232,10 +274,10 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& call, erased_policy cons
 }
 
 // What a rank is doing, seen from the call in which this one waits.
-[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::rank_text(int rank) const {
+[[gnu::cold]] COLLIGO_BODY std::string impatient_rank::rank_text(int rank, noted_call const& mine) const {
   bool const is_own = rank == state_.rank();
   rank_notice const& notice = is_own ? *notice_ : host_->record_of(rank).notice;
-  noted_call const now = notice.get(), &mine = wait_.now;
+  noted_call const now = is_own ? mine : notice.get();
   std::uint32_t const latest = notice.latest.load(std::memory_order_acquire), requests = notice.requests.load();
   std::string const process = concat({"its process (pid ", notice.process.load(), ")"});
   if (!is_own && host_->is_gone(rank))
@@ -262,8 +304,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& call, erased_policy cons
   return host_->ranks_may_leave() ? text : concat({text, "; ", process, " is alive"});
 }
 
-[[gnu::cold]] COLLIGO_BODY void impatient_rank::report() const {
-  noted_call const& mine = wait_.now;
+[[gnu::cold]] COLLIGO_BODY void impatient_rank::report(noted_call const& mine) const {
   std::uint32_t const number = mine.call.number;
   if (host_) {   // one of the host's ranks reports for all
     auto& reported = host_->records()[0]->notice.reported;
@@ -278,7 +319,7 @@ COLLIGO_BODY void impatient_rank::waits_for(call const& call, erased_policy cons
                               algorithm_text(mine, host_), "):\n"});
   std::vector<std::pair<std::string, std::vector<int>>> lines;
   for (int rank = 0; rank < state_.size(); ++rank) {
-    std::string const says = rank == state_.rank() || (host_ && host_->has(rank)) ? rank_text(rank)
+    std::string const says = rank == state_.rank() || (host_ && host_->has(rank)) ? rank_text(rank, mine)
                              : "not seen from here, since it shares no memory with this rank";
     auto line = std::ranges::find(lines, says, [](auto const& l) -> auto& { return l.first; });
     if (line == lines.end()) line = lines.insert(line, {says, {}});
