@@ -3,6 +3,7 @@
 // need MPI's progress, a soak.
 #include <boost/test/unit_test.hpp>
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -314,6 +315,20 @@ BOOST_AUTO_TEST_CASE(the_mpi_library_s_own_is_wished_for_and_counts_with_int) {
   auto* const nowhere = reinterpret_cast<char*>(std::uintptr_t{1} << 40);   // it throws before it reads
   std::span<char> const all(nowhere + many, many * static_cast<std::size_t>(p));
   BOOST_CHECK_THROW(all_gather(wishing.over(), std::span<char const>(nowhere, many), all, vendor{}), algorithm_error);
+  // Rank 0 alone has too many, all for itself but one; the others learn it.
+  std::vector<std::size_t> counts(static_cast<std::size_t>(p), 1);
+  if (wishing.over().rank() == 0) counts[0] = many;
+  std::size_t const mine = counts[0] + counts.size() - 1;
+  auto const room = [&] {
+    void* const at = mmap(nullptr, mine, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    BOOST_REQUIRE(at != MAP_FAILED);
+    return std::span(static_cast<char*>(at), mine);
+  };
+  std::span<char> const in = room(), out = room();
+  BOOST_CHECK_THROW(all_to_all_v(wishing.over(), in, counts, out, counts, vendor{}), algorithm_error);
+  BOOST_CHECK_THROW(iall_to_all_v(wishing.over(), in, counts, out, counts, vendor{}).wait(), algorithm_error);
+  barrier(wishing.over(), vendor{}), barrier(wishing.over());
+  munmap(in.data(), mine), munmap(out.data(), mine);
 }
 
 BOOST_AUTO_TEST_CASE(the_page_shows_what_explain_prints) {

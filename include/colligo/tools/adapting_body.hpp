@@ -123,6 +123,7 @@ auto adapting<Lazy>::new_class(communicator_state& state, call const& asked, pol
     for (candidate const& one : candidates_for<>(state, rule, policies, s.network)) {
       erased_policy const& what = *one.by.policy;
       bool const promises = asked.what != collective::all_reduce || s.exact || what.same_bits;
+      if (what.is_vendor && asked.what == collective::all_to_all_v) continue;   // throws where int can not count
       if (!promises && !what.is_vendor) continue;   // automatic takes none whose results may differ between ranks
       bool const is_direct = s.shared && one.by.as<direct>() != nullptr;
       bool const is_other = one.seconds < 1e9 && one.seconds > latest * (1 + 1e-9);

@@ -27,11 +27,17 @@ inline int count_of(std::size_t n) {
 /// Counts and displacements of a v-collective, in elements.
 struct int_blocks {
   small_vector<int> counts, first;
+  bool too_long = false;   ///< what int can not count is 0 here
 
   int_blocks() = default;
   [[gnu::cold]] explicit int_blocks(blocks const& block) {
+    auto const as_int = [&](std::size_t n) {
+      bool const fits = n <= static_cast<std::size_t>(INT_MAX);
+      too_long |= !fits;
+      return fits ? static_cast<int>(n) : 0;
+    };
     for (int i = 0; i < block.parts; ++i)
-      counts.push_back(count_of(block[i].size())), first.push_back(count_of(block[i].first - block.whole.first));
+      counts.push_back(as_int(block[i].size())), first.push_back(as_int(block[i].first - block.whole.first));
   }
 };
 
@@ -78,6 +84,7 @@ class vendor_call : public moving_step {
   MPI_Op op_ = MPI_OP_NULL;
   bool made_type_ = false, made_op_ = false;
   int_blocks ints_, out_ints_;   ///< out_ints_: of the second vector of an all_to_all_v
+  int too_long_ = 0;                ///< for int; of an all_to_all_v on any rank
   small_vector<MPI_Request> requests_;
   small_vector<std::byte> input_;   ///< of an all_to_all_v in place
   std::exception_ptr thrown_;    ///< by the functor
@@ -96,13 +103,14 @@ class vendor_call : public moving_step {
     check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
   }
   if (reduces && op_ == MPI_OP_NULL) make_operation();
-  if (how != manner::blocking) requests_.reserve(1 + call.vector.whole.size() / (longest_segment / call.of->size + 1));
+  if (how != manner::blocking) requests_.reserve(2 + call.vector.whole.size() / (longest_segment / call.of->size + 1));
   using enum collective;
   if (has_counts(call.what)) ints_ = int_blocks(call.vector);
   if (call.what == all_to_all_v) {
     auto const [in, out] = vectors_of(call.what, call.vector, state.rank());
     ints_ = int_blocks(in), out_ints_ = int_blocks(out);
   }
+  too_long_ = ints_.too_long || out_ints_.too_long;
 }
 
 [[gnu::cold]] COLLIGO_BODY int vendor_call::key() {
@@ -243,6 +251,10 @@ void vendor_call::in_segments(Run run) const {
     void const* const in = is_in_place ? MPI_IN_PLACE : call_.in.data;
     return make(COLLIGO_MPI(Alltoall, alltoall), in, n, type_, call_.out.data, n, type_, state_.wire().comm());
   }
+  // A rank knows its own lengths alone, and all have to throw. A request can not wait for that first: then a rank whose
+  // displacements do not fit sends and receives its blocks, so that the others' calls complete.
+  make(COLLIGO_MPI(Allreduce, allreduce), MPI_IN_PLACE, &too_long_, 1, MPI_INT, MPI_MAX, state_.wire().comm());
+  if (how_ == manner::blocking) rethrow();
   void const* const in = is_in_place ? input_.data() : call_.in.data;
   make(COLLIGO_MPI(Alltoallv, alltoallv), in, ints_.counts.data(), ints_.first.data(), type_, call_.out.data,
        out_ints_.counts.data(), out_ints_.first.data(), type_, state_.wire().comm());
@@ -250,6 +262,8 @@ void vendor_call::in_segments(Run run) const {
 
 [[gnu::cold]] COLLIGO_BODY void vendor_call::rethrow() {
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+  if (too_long_ != 0)
+    throw algorithm_error(where(state_, call_.what) + "vendor: a rank has more elements than MPI's int can count");
 }
 
 COLLIGO_BODY void vendor_call::run() {
