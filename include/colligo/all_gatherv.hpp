@@ -13,7 +13,7 @@ namespace detail {
 template <>
 struct calls<collective::all_gatherv> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
-            std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+            integers Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::all_gatherv, Comm> const arguments(comm);
@@ -23,7 +23,7 @@ struct calls<collective::all_gatherv> {
     arguments.require_size(from.size(), block[arguments.rank()].size(), "the input");
     return accept_gathering_all(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
   }
-  template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
+  template <made How, communicator Comm, in_place_over<Comm> Both, integers Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
     call_arguments<collective::all_gatherv, Comm> const arguments(comm);
@@ -31,7 +31,7 @@ struct calls<collective::all_gatherv> {
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, input_of<How, Comm> In, base_of_output<element_at_base<In>> Out,
-            std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+            integers Counts, integers Displs, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Displs const& displs,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::all_gatherv, Comm> const arguments(comm);
@@ -42,6 +42,13 @@ struct calls<collective::all_gatherv> {
                               return make<How>(comm, in, packed.out.elements(), counts, algorithm);
                             });
   }
+};
+
+template <made How, class... Arguments>
+struct forms_of<collective::all_gatherv, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: all_gatherv takes (comm, in, out, counts), (comm, in_place(range), counts), (comm, in), and "
+                "an algorithm after them");
 };
 
 }  // namespace detail
@@ -59,7 +66,7 @@ namespace by_name {
 /// mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the algorithm. Collective
 /// over comm.
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+          detail::integers Counts, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, in, out, counts, algorithm);
 }
@@ -84,7 +91,7 @@ gathered<T> all_gatherv(Comm const& comm, T const* in, N n, Algorithm const& alg
 
 /// In place: all_gatherv(comm, in_place(values), counts) of all elements, with the rank's own at their place among
 /// them.
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, detail::integers Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, both, counts, algorithm);
@@ -93,7 +100,7 @@ void all_gatherv(Comm const& comm, Both both, Counts const& counts, Algorithm co
 COLLIGO_REQUESTS(all_gatherv)
 
 /// counts[rank] elements from a pointer on, in a range, or one value; `out` points to room for all elements.
-template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
+template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, detail::integers Counts,
           algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::call_arguments<collective::all_gatherv, Comm> const arguments(comm);
@@ -102,12 +109,12 @@ void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& co
                        algorithm);
 }
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
-          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+          detail::integers Counts, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& counts,
                  Algorithm const& algorithm = {}) {
   colligo::all_gatherv(comm, in, std::span(out, detail::sum_of(counts)), counts, algorithm);
 }
-template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
+template <communicator Comm, detail::single T, detail::pointer_to<T> Out, detail::integers Counts,
           algorithm Algorithm = automatic>
   requires detail::travels_over<T, Comm>
 void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts,
@@ -118,27 +125,27 @@ void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const&
 /// Puts each block at its displacement, in elements from `out` on; displacements may differ from rank to rank. An empty
 /// container is resized so that all blocks fit. Also as requests.
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
-          std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+          detail::integers Counts, detail::integers Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, in, out, counts, displs, algorithm);
 }
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+          detail::integers Counts, detail::integers Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
   detail::calls<collective::all_gatherv>::make<detail::made::at_once>(comm, in, out, counts, displs, algorithm);
 }
-template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
-          std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+template <communicator Comm, detail::travels_over<Comm> T, detail::pointer_to<T> Out, detail::integers Counts,
+          detail::integers Displs, algorithm Algorithm = automatic>
 void all_gatherv(Comm const& comm, T const* in, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {
   detail::call_arguments<collective::all_gatherv, Comm> const arguments(comm);
   std::size_t const mine = arguments.blocks_of(counts)[arguments.rank()].size();
   colligo::all_gatherv(comm, std::span(in, mine), out, counts, displs, algorithm);
 }
-template <communicator Comm, detail::single T, detail::pointer_to<T> Out, std::ranges::sized_range Counts,
-          std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+template <communicator Comm, detail::single T, detail::pointer_to<T> Out, detail::integers Counts,
+          detail::integers Displs, algorithm Algorithm = automatic>
   requires detail::travels_over<T, Comm>
 void all_gatherv(Comm const& comm, T const& value, Out const& out, Counts const& counts, Displs const& displs,
                  Algorithm const& algorithm = {}) {

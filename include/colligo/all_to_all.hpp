@@ -44,8 +44,8 @@ struct calls<collective::all_to_all> {
 };
 template <>
 struct calls<collective::all_to_all_v> {
-  template <made How, communicator Comm, input_of<How, Comm> In, std::ranges::sized_range Counts,
-            output_of<How, In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, input_of<How, Comm> In, integers Counts,
+            output_of<How, In> Out, integers OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
@@ -60,7 +60,7 @@ struct calls<collective::all_to_all_v> {
     arguments.require_disjoint(from, to);
     return accept_exchange(arguments, vector, from, to).template make<How>(no_functor{}, algorithm);
   }
-  template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
+  template <made How, communicator Comm, in_place_over<Comm> Both, integers Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Counts const& counts, Algorithm const& algorithm = {}) {
     call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
@@ -70,9 +70,9 @@ struct calls<collective::all_to_all_v> {
                            "the range in place");
     return accept_exchange(arguments, vector, constant(both), both).template make<How>(no_functor{}, algorithm);
   }
-  template <made How, communicator Comm, class In, std::ranges::sized_range Counts, std::ranges::sized_range Displs,
-            base_of_output<element_at_base<In>> Out, std::ranges::sized_range OutCounts,
-            std::ranges::sized_range OutDispls, algorithm Algorithm = automatic>
+  template <made How, communicator Comm, class In, integers Counts, integers Displs,
+            base_of_output<element_at_base<In>> Out, integers OutCounts,
+            integers OutDispls, algorithm Algorithm = automatic>
     requires(base_of_blocks<In, element_at_base<In>> && travels_over<element_at_base<In>, Comm>)
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Displs const& displs, Out&& out,
                           OutCounts const& out_counts, OutDispls const& out_displs, Algorithm const& algorithm = {}) {
@@ -87,6 +87,19 @@ struct calls<collective::all_to_all_v> {
                                                out_counts, algorithm);
                             });
   }
+};
+
+template <made How, class... Arguments>
+struct forms_of<collective::all_to_all, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm after them");
+};
+
+template <made How, class... Arguments>
+struct forms_of<collective::all_to_all_v, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: all_to_all_v takes (comm, in, counts, out, out_counts), (comm, in_place(range), counts), "
+                "(comm, in, counts), and an algorithm after them");
 };
 
 }  // namespace detail
@@ -157,14 +170,14 @@ void all_to_all(Comm const& comm, In const& in, N n, Out&& out, Algorithm const&
 /// @param algorithm   a tag (compile time), named("...") (run time), automatic{}
 /// Throws as all_to_all does, and mismatch_error on a rank that gets another number than it expects, in checked mode on
 /// all ranks. Collective over comm.
-template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
-          detail::output_like<In> Out, std::ranges::sized_range OutCounts, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::integers Counts,
+          detail::output_like<In> Out, detail::integers OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Out&& out, OutCounts const& out_counts,
                   Algorithm const& algorithm = {}) {
   detail::calls<collective::all_to_all_v>::make<detail::made::at_once>(comm, in, counts, out, out_counts, algorithm);
 }
 /// In place: as many elements come from each rank as go to it. Copies all of the rank's elements to scratch memory.
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, detail::integers Counts,
           algorithm Algorithm = automatic>
 void all_to_all_v(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
   detail::calls<collective::all_to_all_v>::make<detail::made::at_once>(comm, both, counts, algorithm);
@@ -177,9 +190,9 @@ COLLIGO_REQUESTS(all_to_all_v)
 /// neither `in` nor each other; an empty container is resized so that all blocks fit. Also as requests. Throws
 /// argument_error if a block lies outside a range as well. Cost: blocks that do not follow one another in the order of
 /// ranks are packed and unpacked, in memory that is kept.
-template <communicator Comm, class In, std::ranges::sized_range Counts, std::ranges::sized_range Displs,
-          detail::base_of_output<detail::element_at_base<In>> Out, std::ranges::sized_range OutCounts,
-          std::ranges::sized_range OutDispls, algorithm Algorithm = automatic>
+template <communicator Comm, class In, detail::integers Counts, detail::integers Displs,
+          detail::base_of_output<detail::element_at_base<In>> Out, detail::integers OutCounts,
+          detail::integers OutDispls, algorithm Algorithm = automatic>
   requires(detail::base_of_blocks<In, detail::element_at_base<In>> &&
            detail::travels_over<detail::element_at_base<In>, Comm>)
 void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Displs const& displs, Out&& out,
@@ -190,7 +203,7 @@ void all_to_all_v(Comm const& comm, In const& in, Counts const& counts, Displs c
 
 /// The same for ranks that do not know how many elements they get: an all_to_all exchanges the counts first. T must be
 /// default constructible.
-template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
+template <communicator Comm, detail::elements_over<Comm> In, detail::integers Counts,
           algorithm Algorithm = automatic>
 gathered<std::ranges::range_value_t<In>> all_to_all_v(Comm const& comm, In const& in, Counts const& counts,
                                                       Algorithm const& algorithm = {}) {

@@ -51,7 +51,7 @@ struct calls<collective::gather> {
 template <>
 struct calls<collective::gatherv> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
-            std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+            integers Counts, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::gatherv, Comm> const arguments(comm, root);
@@ -61,7 +61,7 @@ struct calls<collective::gatherv> {
     arguments.require_size(from.size(), block[arguments.rank()].size(), "the input");
     return accept_gathering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
-  template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
+  template <made How, communicator Comm, in_place_over<Comm> Both, integers Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
@@ -70,7 +70,7 @@ struct calls<collective::gatherv> {
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, input_of<How, Comm> In, base_of_output<element_at_base<In>> Out,
-            std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+            integers Counts, integers Displs, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Displs const& displs, int root,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::gatherv, Comm> const arguments(comm, root);
@@ -83,6 +83,20 @@ struct calls<collective::gatherv> {
                               return make<How>(comm, in, packed.out.elements(), counts, root, algorithm);
                             });
   }
+};
+
+template <made How, class... Arguments>
+struct forms_of<collective::gather, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: gather takes (comm, in, out, root), (comm, in_place(range), root), (comm, value, out, "
+                "root), and an algorithm after them");
+};
+
+template <made How, class... Arguments>
+struct forms_of<collective::gatherv, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: gatherv takes (comm, in, out, counts, root), (comm, in_place(range), counts, root), (comm, "
+                "in, root), and an algorithm after them");
 };
 
 }  // namespace detail
@@ -114,7 +128,7 @@ void gather(Comm const& comm, In const& in, Out&& out, int root, Algorithm const
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as gather does. Collective over comm.
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, algorithm Algorithm = automatic>
+          detail::integers Counts, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, int root,
              Algorithm const& algorithm = {}) {
   detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, in, out, counts, root, algorithm);
@@ -125,7 +139,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorit
 void gather(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::gather>::make<detail::made::at_once>(comm, both, root, algorithm);
 }
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, detail::integers Counts,
           algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, both, counts, root, algorithm);
@@ -181,7 +195,7 @@ gathered<T> gatherv(Comm const& comm, T const* in, N n, int root, Algorithm cons
 /// The same into the root's memory from `out` on, for as many elements as `sizes` says. As in Boost.MPI only the root
 /// reads `out` and `sizes`.
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
-          std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
+          detail::integers Sizes, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
   detail::call_arguments<collective::gatherv, Comm>(comm).make_calls(2, [&] {
@@ -191,7 +205,7 @@ void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes,
   });
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::pointer_to<T> Out,
-          std::ranges::sized_range Sizes, algorithm Algorithm = automatic>
+          detail::integers Sizes, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, int root,
              Algorithm const& algorithm = {}) {
   detail::call_arguments<collective::gatherv, Comm>(comm).make_calls(2, [&] {
@@ -202,14 +216,14 @@ void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& si
 /// With each block at its displacement, in elements from the beginning of `out` on; the root alone reads them. Also as
 /// requests. An empty container is resized at the root so that all blocks fit.
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+          detail::integers Counts, detail::integers Displs, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out&& out, Counts const& counts, Displs const& displs, int root,
              Algorithm const& algorithm = {}) {
   detail::calls<collective::gatherv>::make<detail::made::at_once>(comm, in, out, counts, displs, root, algorithm);
 }
 /// The same from a pointer on, for sizes that only the root reads: an all_gather exchanges the counts first.
 template <communicator Comm, detail::elements_over<Comm> In, detail::pointer_to<std::ranges::range_value_t<In>> Out,
-          std::ranges::sized_range Sizes, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+          detail::integers Sizes, detail::integers Displs, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes, Displs const& displs, int root,
              Algorithm const& algorithm = {}) {
   detail::call_arguments<collective::gatherv, Comm> const arguments(comm);
@@ -222,7 +236,7 @@ void gatherv(Comm const& comm, In const& in, Out const& out, Sizes const& sizes,
   });
 }
 template <communicator Comm, detail::travels_over<Comm> T, std::integral N, detail::pointer_to<T> Out,
-          std::ranges::sized_range Sizes, std::ranges::sized_range Displs, algorithm Algorithm = automatic>
+          detail::integers Sizes, detail::integers Displs, algorithm Algorithm = automatic>
 void gatherv(Comm const& comm, T const* in, N n, Out const& out, Sizes const& sizes, Displs const& displs,
              int root, Algorithm const& algorithm = {}) {
   detail::call_arguments<collective::gatherv, Comm>(comm).make_calls(2, [&] {

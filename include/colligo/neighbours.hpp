@@ -114,7 +114,7 @@ class neighbours {
   /// From lists: an edge from each of `sources`, an edge to each of `targets`; a rank may be there several times, its
   /// edges then match in the order listed, and a rank may be its own neighbour. Throws argument_error if one is no
   /// rank, and mismatch_error on all ranks if the lists of two ranks differ. Collective over comm.
-  template <detail::list_of_numbers Sources, detail::list_of_numbers Targets>
+  template <detail::integers Sources, detail::integers Targets>
   neighbours(Comm const& comm, Sources const& sources, Targets const& targets)
       : neighbours(state_of<Comm>::open(comm), detail::matching(comm, sources, targets)) {}
   template <class... Wrong>
@@ -148,7 +148,7 @@ namespace by_name {
 /// The graph in which each rank has an edge to each of `targets`: a rank may be there several times, and a rank may be
 /// its own target. Its sources are in ascending order. Throws argument_error if a target is no rank, and then
 /// failed_elsewhere on the other ranks. Collective over comm; costs a sparse_all_to_all of an int (exchange.hpp).
-template <communicator Comm, detail::list_of_numbers Targets>
+template <communicator Comm, detail::integers Targets>
 neighbours<Comm> discover(Comm const& comm, Targets const& targets) {
   std::vector<int> const sources = detail::sources_of(comm, targets);
   return {state_of<Comm>::open(comm), sources, detail::as_ranks(targets)};
@@ -172,8 +172,8 @@ struct graph_calls;
 template <>
 struct graph_calls<collective::all_to_all_v> {
   static constexpr char const* name = "all_to_all_v over neighbours";
-  template <made How, class Comm, input_of<How, Comm> In, list_of_numbers Counts, output_of<How, In> Out,
-            list_of_numbers OutCounts, algorithm Algorithm = automatic>
+  template <made How, class Comm, input_of<How, Comm> In, integers Counts, output_of<How, In> Out,
+            integers OutCounts, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Counts const& counts, Out&& out,
                           OutCounts const& out_counts, Algorithm const& algorithm = {}) {
     graph_arguments<Comm> const arguments(over.edges(), name);
@@ -280,7 +280,7 @@ struct graph_calls<collective::reduce> {
 template <>
 struct graph_calls<collective::reduce_scatter> {
   static constexpr char const* name = "reduce_v over neighbours";
-  template <made How, class Comm, input_of<How, Comm> In, list_of_numbers Counts, output_of<How, In> Out,
+  template <made How, class Comm, input_of<How, Comm> In, integers Counts, output_of<How, In> Out,
             functor_of<How, Out> Op, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Counts const& counts, Out&& out, Op&& op,
                           Algorithm const& algorithm = {}) {
@@ -318,6 +318,13 @@ concept accepted_over_graph = requires(neighbours<Comm> const& over, Arguments&&
   COLLIGO_OVER_GRAPH([[nodiscard]], name##_init, what, ready)                                                        \
   COLLIGO_NOT_OVER_GRAPH([[nodiscard]], name##_init, what, ready)
 
+template <made How, class... Arguments>
+struct forms_of<collective::exchange, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: all_gather and all_to_all take (graph, in, out), all_to_all_v (graph, in, counts, out, "
+                "out_counts), reduce (graph, in, out, op), reduce_v (graph, in, counts, out, op), and an algorithm");
+};
+
 }  // namespace detail
 
 namespace by_name {
@@ -335,8 +342,8 @@ namespace by_name {
 /// edge differ (if one of them is 0, perhaps in the next call), error if the communicator has been freed. Cost: a
 /// message for each edge (along_edges.hpp); a repeated call allocates nothing. Collective over the graph's
 /// communicator.
-template <communicator Comm, detail::elements_over<Comm> In, detail::list_of_numbers Counts,
-          detail::output_like<In> Out, detail::list_of_numbers OutCounts, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::integers Counts,
+          detail::output_like<In> Out, detail::integers OutCounts, algorithm Algorithm = automatic>
 void all_to_all_v(neighbours<Comm> const& over, In const& in, Counts const& counts, Out&& out,
                   OutCounts const& out_counts, Algorithm const& algorithm = {}) {
   detail::graph_calls<collective::all_to_all_v>::make<detail::made::at_once>(over, in, counts, out, out_counts,
@@ -379,7 +386,7 @@ void reduce(neighbours<Comm> const& over, In const& in, Out&& out, Op&& op, Algo
 COLLIGO_CALLS_OVER_GRAPH(reduce, reduce)
 
 /// The same with a block for each target, `counts` elements long: as long as that rank's `out`.
-template <communicator Comm, detail::elements_over<Comm> In, detail::list_of_numbers Counts,
+template <communicator Comm, detail::elements_over<Comm> In, detail::integers Counts,
           detail::output_like<In> Out,
           detail::functor_of_two<std::ranges::range_value_t<In>> Op = detail::overloaded_on<Out>,
           algorithm Algorithm = automatic>

@@ -22,7 +22,7 @@ auto accept_reducing(Door const& arguments, blocks const& block, std::span<T con
 template <>
 struct calls<collective::reduce_scatter> {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out,
-            std::ranges::sized_range Counts, functor_of<How, Out> Op, algorithm Algorithm = automatic>
+            integers Counts, functor_of<How, Out> Op, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::reduce_scatter, Comm> const arguments(comm);
@@ -45,6 +45,18 @@ struct calls<collective::reduce_scatter_block> {
   }
 };
 
+template <made How, class... Arguments>
+struct forms_of<collective::reduce_scatter, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: reduce_scatter takes (comm, in, out, counts, op), and an algorithm after them");
+};
+
+template <made How, class... Arguments>
+struct forms_of<collective::reduce_scatter_block, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: reduce_scatter_block takes (comm, in, out, op), and an algorithm after them");
+};
+
 }  // namespace detail
 
 namespace by_name {
@@ -60,7 +72,7 @@ namespace by_name {
 /// not known to commute), mpi_error; nothing is written before the arguments are accepted. Cost: see the card of the
 /// algorithm. Collective over comm.
 template <communicator Comm, detail::elements_over<Comm> In, detail::output_like<In> Out,
-          std::ranges::sized_range Counts, class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
+          detail::integers Counts, class Op = detail::overloaded_on<In>, algorithm Algorithm = automatic>
   requires detail::functor_on_elements<Op, Out>
 void reduce_scatter(Comm const& comm, In const& in, Out&& out, Counts const& counts, Op&& op,
                     Algorithm const& algorithm = {}) {

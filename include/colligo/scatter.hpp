@@ -64,7 +64,7 @@ struct calls<collective::scatter> {
 };
 template <>
 struct calls<collective::scatterv> {
-  template <made How, communicator Comm, input_of<How, Comm> In, std::ranges::sized_range Counts,
+  template <made How, communicator Comm, input_of<How, Comm> In, integers Counts,
             output_of<How, In> Out, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                           Algorithm const& algorithm = {}) {
@@ -74,7 +74,7 @@ struct calls<collective::scatterv> {
     arguments.require_size(to.size(), block[arguments.rank()].size(), "the output");
     return detail::accept_scattering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
-  template <made How, communicator Comm, in_place_over<Comm> Both, std::ranges::sized_range Counts,
+  template <made How, communicator Comm, in_place_over<Comm> Both, integers Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
@@ -82,7 +82,7 @@ struct calls<collective::scatterv> {
     return detail::accept_scattering(arguments, arguments.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
-  template <made How, communicator Comm, class In, std::ranges::sized_range Counts, std::ranges::sized_range Displs,
+  template <made How, communicator Comm, class In, integers Counts, integers Displs,
             output_of<How, std::span<element_at_base<In>>> Out, algorithm Algorithm = automatic>
     requires base_of_blocks<In, element_at_base<In>>
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Displs const& displs, Out&& out, int root,
@@ -117,6 +117,20 @@ void scatter_from_blocks(Comm const& comm, In const& in, Sizes const& sizes, Dis
   });
 }
 
+template <made How, class... Arguments>
+struct forms_of<collective::scatter, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm after "
+                "them");
+};
+
+template <made How, class... Arguments>
+struct forms_of<collective::scatterv, How, Arguments...> : mistake {
+  static_assert(never<Arguments...>,
+                "colligo: scatterv takes (comm, in, counts, out, root), (comm, in_place(range), counts, root), and an "
+                "algorithm after them");
+};
+
 }  // namespace detail
 
 namespace by_name {
@@ -144,7 +158,7 @@ void scatter(Comm const& comm, In const& in, Out&& out, int root, Algorithm cons
 /// @param root       the rank that has the elements, the same on every rank
 /// @param algorithm  a tag (compile time), named("...") (run time), automatic{}
 /// Throws as scatter does. Collective over comm.
-template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
+template <communicator Comm, detail::elements_over<Comm> In, detail::integers Counts,
           detail::output_like<In> Out, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Counts const& counts, Out&& out, int root,
               Algorithm const& algorithm = {}) {
@@ -156,7 +170,7 @@ template <communicator Comm, detail::in_place_over<Comm> Both, algorithm Algorit
 void scatter(Comm const& comm, Both both, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::scatter>::make<detail::made::at_once>(comm, both, root, algorithm);
 }
-template <communicator Comm, detail::in_place_over<Comm> Both, std::ranges::sized_range Counts,
+template <communicator Comm, detail::in_place_over<Comm> Both, detail::integers Counts,
           algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, Both both, Counts const& counts, int root, Algorithm const& algorithm = {}) {
   detail::calls<collective::scatterv>::make<detail::made::at_once>(comm, both, counts, root, algorithm);
@@ -238,22 +252,22 @@ void scatterv(Comm const& comm, T const*, T* out, N n, int root, Algorithm const
 }
 /// With an input whose blocks begin at their displacements, in elements from its beginning on. The root alone reads
 /// displacements and input. Also as requests.
-template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Counts,
-          std::ranges::sized_range Displs, detail::output_like<In> Out, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::integers Counts,
+          detail::integers Displs, detail::output_like<In> Out, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Counts const& counts, Displs const& displs, Out&& out, int root,
               Algorithm const& algorithm = {}) {
   detail::calls<collective::scatterv>::make<detail::made::at_once>(comm, in, counts, displs, out, root, algorithm);
 }
 /// The same to n elements from a pointer on, for sizes that only the root reads: an all_gather exchanges the counts
 /// first.
-template <communicator Comm, class T, std::ranges::sized_range Sizes, std::ranges::sized_range Displs,
+template <communicator Comm, class T, detail::integers Sizes, detail::integers Displs,
           std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, T const* in, Sizes const& sizes, Displs const& displs, T* out, N n, int root,
               Algorithm const& algorithm = {}) {
   detail::scatter_from_blocks(comm, in, sizes, displs, out, n, root, algorithm);
 }
-template <communicator Comm, detail::elements_over<Comm> In, std::ranges::sized_range Sizes,
-          std::ranges::sized_range Displs, std::integral N, algorithm Algorithm = automatic>
+template <communicator Comm, detail::elements_over<Comm> In, detail::integers Sizes,
+          detail::integers Displs, std::integral N, algorithm Algorithm = automatic>
 void scatterv(Comm const& comm, In const& in, Sizes const& sizes, Displs const& displs,
               std::ranges::range_value_t<In>* out, N n, int root, Algorithm const& algorithm = {}) {
   detail::scatter_from_blocks(comm, in, sizes, displs, out, n, root, algorithm);

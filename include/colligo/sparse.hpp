@@ -271,7 +271,7 @@ auto all_reduce(Comm const& comm, sparse_range<T, Index> const& list, Op&& op,
 /// The same, but rank r gets only the elements of its block: counts[r] indices from the end of rank r - 1's block on.
 /// The length of the vector is the sum of all counts, which are the same on every rank. Indices remain those of the
 /// vector.
-template <communicator Comm, class T, class Index, std::ranges::sized_range Counts, class Op>
+template <communicator Comm, class T, class Index, detail::integers Counts, class Op>
   requires(detail::travels_over<T, Comm> && detail::functor_of_two<Op, T>)
 auto reduce_scatter(Comm const& comm, sparse_range<T, Index> const& list, Counts const& counts, Op&& op,
                     sparse_form form = sparse_form::fewest_bytes) {

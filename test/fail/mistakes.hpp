@@ -46,6 +46,7 @@ struct adding {
   adding operator+(adding const& other) { return {value + other.value}; }
   adding plus(adding const& other) const { return {value + other.value}; }
 };
+struct frozen { double const value; };
 struct unordered_place { int row; };
 struct watcher { double const& seen; int rank; };
 struct sums_owner {
@@ -85,6 +86,7 @@ extern double volatile changing;
 extern std::vector<sharer> sharers;
 extern std::vector<with_pair> with_pairs;
 extern std::vector<adding> hasty;
+extern std::vector<frozen> of_constants;
 extern std::vector<watcher> watchers;
 extern std::pair<std::string, int> word_and_number;
 extern std::vector<std::array<double, 3>> triples;

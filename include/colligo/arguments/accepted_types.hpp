@@ -43,6 +43,14 @@ concept elements = detail::contiguous<R> && !detail::address<std::ranges::range_
 
 namespace detail {
 
+/// No bool, and no character: char is neither of the two types.
+template <class T>
+concept standard_integer = std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                           (std::is_same_v<T, std::make_signed_t<T>> || std::is_same_v<T, std::make_unsigned_t<T>>);
+/// Counts or displacements.
+template <class R>
+concept integers = std::ranges::sized_range<R> && standard_integer<std::ranges::range_value_t<R>>;
+
 /// Ranges that a request may read, and that a call may write.
 template <class R>
 concept lasting = elements<R> && lasting_range<R>;
@@ -86,9 +94,9 @@ template <class R>
 inline constexpr bool is_in_place<in_place_range<R>> = true;
 
 template <class Op, class T>
-concept functor_of_two = !address<T> && combines_two<std::remove_reference_t<Op>, T>;
+concept functor_of_two = !address<T> && std::is_move_assignable_v<T> && combines_two<std::remove_reference_t<Op>, T>;
 template <class Op, class T>
-concept functor_with_index = !address<T> && takes_index<std::remove_reference_t<Op>, T>;
+concept functor_with_index = !address<T> && std::is_move_assignable_v<T> && takes_index<std::remove_reference_t<Op>, T>;
 template <class Op, class T>
 concept functor_on = functor_of_two<Op, T> || functor_with_index<Op, T>;
 

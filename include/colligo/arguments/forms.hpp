@@ -162,14 +162,14 @@ std::span<T> room_for_all(Comm const& comm, Out& out, std::size_t n) {
   else return std::span<T>(out, all);
 }
 /// The sum of the counts; negative ones, which are refused later, count as 0.
-template <std::ranges::sized_range Counts>
+template <integers Counts>
 std::size_t sum_of(Counts const& counts) {
   std::size_t sum = 0;
   for (auto const count : counts) sum += std::cmp_less(count, 0) ? 0 : static_cast<std::size_t>(count);
   return sum;
 }
 /// Requires the root's counts to equal those of the ranks.
-template <collective C, communicator Comm, std::ranges::sized_range Sizes>
+template <collective C, communicator Comm, integers Sizes>
 void require_counts(Comm const& comm, Sizes const& sizes, std::span<std::size_t const> counts, int root) {
   call_arguments<C, Comm> const arguments(comm);
   if (!arguments.at(root)) return;

@@ -57,16 +57,6 @@ struct received {
 
 namespace detail {
 
-/// An integer that says how many or which: no bool, and no character, as in std::cmp_less.
-template <class N, class... Others>
-concept none_of = (!std::is_same_v<N, Others> && ...);
-template <class N>
-concept counting_number =
-    std::integral<N> && none_of<std::remove_cv_t<N>, bool, char, wchar_t, char8_t, char16_t, char32_t>;
-template <class R>
-concept list_of_numbers = std::ranges::forward_range<R> && std::ranges::sized_range<R> &&
-                          counting_number<std::ranges::range_value_t<R>>;
-
 template <class Pair>
 using target_of = std::remove_cvref_t<decltype(std::get<0>(std::declval<Pair&>()))>;
 template <class Pair>
@@ -88,7 +78,7 @@ struct message_elements<M> {
 template <class R>
 concept addressed_messages = std::ranges::forward_range<R> && requires {
   requires std::tuple_size<std::remove_cvref_t<std::ranges::range_reference_t<R>>>::value == 2;
-  requires counting_number<target_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
+  requires standard_integer<target_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>;
   typename message_elements<message_of<std::remove_cvref_t<std::ranges::range_reference_t<R>>>>::element;
 };
 template <class R>
@@ -177,7 +167,7 @@ class exchange_of final : public arrivals {
  private:
   [[noreturn]] void refuse_call(std::string const& why) const { throw argument_error(where_sparse(at_) + why); }
 
-  template <counting_number Rank>
+  template <standard_integer Rank>
   void add_message(Rank to, std::span<T const> values) {
     if (std::cmp_less(to, 0) || std::cmp_greater_equal(to, at_.size()))
       refuse_call("message " + std::to_string(out_.size()) + " is for rank " + std::to_string(to) +

@@ -261,7 +261,7 @@ received<detail::element_of_messages<Out>> sparse_all_to_all(Comm const& comm, O
 }
 /// The same for messages that lie one after the other in `joined`: counts[i] elements for rank targets[i]. Also throws
 /// argument_error if a count is negative, or the counts together are not the length of `joined`.
-template <communicator Comm, detail::list_of_numbers Targets, detail::list_of_numbers Counts, class In,
+template <communicator Comm, detail::integers Targets, detail::integers Counts, class In,
           detail::way_of_sparse Way = automatic>
   requires(detail::travels_over<typename detail::message_elements<In>::element, Comm>)
 received<typename detail::message_elements<In>::element> sparse_all_to_all(Comm const& comm, Targets const& targets,
@@ -281,7 +281,7 @@ template <communicator Comm, detail::addressed_messages Out, detail::way_of_spar
                 "temporary");
   return detail::exchange_later<detail::element_of_messages<Out>>(comm, way, out);
 }
-template <communicator Comm, detail::list_of_numbers Targets, detail::list_of_numbers Counts, class In,
+template <communicator Comm, detail::integers Targets, detail::integers Counts, class In,
           detail::way_of_sparse Way = automatic>
   requires(detail::travels_over<typename detail::message_elements<std::remove_cvref_t<In>>::element, Comm>)
 [[nodiscard]] auto isparse_all_to_all(Comm const& comm, Targets const& targets, Counts const& counts, In&& joined,
