@@ -4,6 +4,8 @@
 #define BOOST_TEST_NO_MAIN
 #include <dirent.h>
 #include <mpi.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -373,6 +375,25 @@ BOOST_AUTO_TEST_CASE(a_peer_that_comes_late_finds_its_message_though_the_communi
       }
     for (arena::part const& p : parts) mine.free(p);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_mapped_file_is_not_backed_where_memory_to_come_is_locked) {
+  arena& mine = *arena::of_process();
+  pid_t const child = fork();
+  if (child == 0) {
+    std::uint64_t const cookie = 1;
+    int const file = memfd_create("colligo", 0);
+    bool const is_made = ftruncate(file, 64 << 20) == 0 && pwrite(file, &cookie, sizeof cookie, 0) == sizeof cookie;
+    if (!is_made) _exit(2);
+    if (mlockall(MCL_FUTURE) != 0) _exit(0);   // it may not
+    mine.map({.cookie = cookie, .process = getpid(), .file = file});
+    struct stat status{};
+    _exit(fstat(file, &status) != 0 || status.st_blocks * 512 > 1 << 20);
+  }
+  int status = 0;
+  BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+  BOOST_TEST(WIFEXITED(status));
+  BOOST_TEST(WEXITSTATUS(status) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_arena_gives_each_part_once_and_returns_what_is_free) {

@@ -31,24 +31,20 @@ struct answer : std::conditional_t<mistaken_in<C, How, Arguments...>() == mistak
                                        mistaken_in<C, How, Arguments...>() == mistaken::order,
                                    forms_of<C, How, Arguments...>, mistake> {
   static constexpr mistaken what = mistaken_in<C, How, Arguments...>();
-  static_assert(what != mistaken::communicator,
-                "colligo: the first argument is no communicator of the library: for an MPI_Comm write "
-                "colligo::mpi_communicator(comm)");
+  static_assert(what != mistaken::communicator, "colligo: the first argument is no communicator of the library: for an "
+                "MPI_Comm write colligo::mpi_communicator(comm)");
   static_assert(what != mistaken::name,
                 "colligo: an algorithm is a tag or a name: write colligo::ring{} or colligo::named(\"ring\")");
-  static_assert(what != mistaken::addresses,
-                "colligo: elements that are addresses (pointers, references, spans, string_views) mean nothing on "
-                "another rank: send what they point to");
+  static_assert(what != mistaken::addresses, "colligo: elements that are addresses (pointers, references, spans, "
+                "string_views) mean nothing on another rank: send what they point to");
   static_assert(what != mistaken::uncopyable,
                 "colligo: this element type can not be sent: it is not trivially copyable, and has no copy or no "
                 "default constructor (std::unique_ptr has no copy): send what it holds");
-  static_assert(what != mistaken::unserialised,
-                "colligo: this element type can not be sent: make it trivially copyable, or, with Boost.MPI, give it a "
-                "Boost.Serialization serialize() (for those of the standard library include "
-                "<boost/serialization/vector.hpp>, <boost/serialization/map.hpp>, <boost/serialization/utility.hpp> "
-                "for std::pair ...), or specialise "
-                "colligo::travels_as_bytes if it can be copied byte by byte (a class with a private std::pair, a "
-                "matrix of fixed size)");
+  static_assert(what != mistaken::unserialised, "colligo: this element type can not be sent: make it trivially "
+                "copyable, or, with Boost.MPI, give it a Boost.Serialization serialize() (for those of the standard "
+                "library include <boost/serialization/vector.hpp>, <boost/serialization/map.hpp>, "
+                "<boost/serialization/utility.hpp> for std::pair ...), or specialise colligo::travels_as_bytes if it "
+                "can be copied byte by byte (a class with a private std::pair, a matrix of fixed size)");
   static_assert(what != mistaken::bits,
                 "colligo: std::vector<bool> has bits instead of elements: write std::vector<char>");
   static_assert(what != mistaken::apart,
@@ -58,25 +54,21 @@ struct answer : std::conditional_t<mistaken_in<C, How, Arguments...>() == mistak
                 "colligo: for a multi-dimensional array write std::span(its.data(), its.num_elements())");
   static_assert(what != mistaken::matrix,
                 "colligo: this is no range of elements: write std::span(its.data(), its.size())");
-  static_assert(what != mistaken::rows,
-                "colligo: the elements of an array of arrays are arrays, which the functor does not combine: write "
-                "std::span(&its[0][0], count)");
-  static_assert(what != mistaken::untyped,
-                "colligo: a void* has no element type: write std::span(pointer, count), and in_place(range) for "
-                "MPI_IN_PLACE");
+  static_assert(what != mistaken::rows, "colligo: the elements of an array of arrays are arrays, which the functor "
+                "does not combine: write std::span(&its[0][0], count)");
+  static_assert(what != mistaken::untyped, "colligo: a void* has no element type: write std::span(pointer, count), and "
+                "in_place(range) for MPI_IN_PLACE");
   static_assert(what != mistaken::pointer,
                 "colligo: a pointer does not say how many elements there are: write std::span(pointer, count)");
   static_assert(what != mistaken::pointer_and_count,
                 "colligo: there is no such form with a pointer and a count: write std::span(pointer, count)");
   static_assert(what != mistaken::types, "colligo: input and output must have the same element type");
-  static_assert(what != mistaken::temporary_output,
-                "colligo: the output is a temporary, which is destroyed when the call returns: give it a name; a view "
-                "(std::span) of a named object may be a temporary");
+  static_assert(what != mistaken::temporary_output, "colligo: the output is a temporary, which is destroyed when the "
+                "call returns: give it a name; a view (std::span) of a named object may be a temporary");
   static_assert(what != mistaken::constant_output, "colligo: the output is const: the call can not write to it");
   static_assert(what != mistaken::changing, "colligo: volatile elements can not be sent: copy them");
-  static_assert(what != mistaken::temporary_input,
-                "colligo: a request reads its input until it is complete, but a temporary is destroyed before: give it "
-                "a name, and keep it until wait()");
+  static_assert(what != mistaken::temporary_input, "colligo: a request reads its input until it is complete, but a "
+                "temporary is destroyed before: give it a name, and keep it until wait()");
   static_assert(what != mistaken::locates, "colligo: maxloc and minloc combine values with their places: write "
                 "colligo::located<T, Index>{value, index}, both with operator< (an Index is an integer, a "
                 "std::pair{rank, i} ...), or colligo::maximum for the value alone");
@@ -87,23 +79,19 @@ struct answer : std::conditional_t<mistaken_in<C, How, Arguments...>() == mistak
                 "colligo: the functor has to return the combination of two elements, as a value of their type");
   static_assert(what != mistaken::changes_operands,
                 "colligo: the functor must not change its operands: take them as T const&, and return the result");
-  static_assert(what != mistaken::operator_changes,
-                "colligo: the operator that the functor calls must not change its operands: declare it as "
-                "T operator+(T const&) const, or as a function of two T const&");
+  static_assert(what != mistaken::operator_changes, "colligo: the operator that the functor calls must not change its "
+                "operands: declare it as T operator+(T const&) const, or as a function of two T const&");
   static_assert(what != mistaken::functor_before, "colligo: the functor comes after the ranges: (comm, in, out, op)");
   static_assert(what != mistaken::algorithm_before,
                 "colligo: the algorithm is the last argument: all_reduce(comm, in, out, op, colligo::ring{})");
-  static_assert(what != mistaken::counts,
-                "colligo: counts and displacements are integers (but no characters): std::vector<int>, "
-                "std::array<std::size_t, p> ...");
+  static_assert(what != mistaken::counts, "colligo: counts and displacements are integers (but no characters): "
+                "std::vector<int>, std::array<std::size_t, p> ...");
   static_assert(what != mistaken::unassignable,
                 "colligo: elements that are combined have to be assignable: a struct with a const member is not");
-  static_assert(what != mistaken::compares_elements,
-                "colligo: std::less and its like compare, and a bool is no combination of two elements: write "
-                "colligo::minimum{} or colligo::maximum{}");
-  static_assert(what != mistaken::narrows_elements,
-                "colligo: the functor's result can not hold all values of the elements (std::plus<int> on double): "
-                "write std::plus<>{}, or let it return the elements' type");
+  static_assert(what != mistaken::compares_elements, "colligo: std::less and its like compare, and a bool is no "
+                "combination of two elements: write colligo::minimum{} or colligo::maximum{}");
+  static_assert(what != mistaken::narrows_elements, "colligo: the functor's result can not hold all values of the "
+                "elements (std::plus<int> on double): write std::plus<>{}, or let it return the elements' type");
   static_assert(what != mistaken::combines_nothing,
                 "colligo: the functor does not combine two elements: op(a, b) has to return one of their type; "
                 "std::plus<>{} needs their operator+, and arrays and containers have none");
@@ -111,21 +99,17 @@ struct answer : std::conditional_t<mistaken_in<C, How, Arguments...>() == mistak
                 "colligo: the root, a rank and so an integer, is the last argument (but for an algorithm): "
                 "reduce(comm, in, out, op, root), broadcast(comm, range, root), gather(comm, in, out, root)");
   static_assert(what != mistaken::no_output,
-                "colligo: a range without an output: write in_place(range), or give an output, for the elements one by "
-                "one");
-  static_assert(what != mistaken::no_init,
-                "colligo: exclusive_scan of ranges, and of what has no default constructor, has a value for rank 0 "
-                "before the functor: exclusive_scan(comm, in, out, init, op)");
-  static_assert(what != mistaken::displacements,
-                "colligo: blocks lie one after the other in the order of ranks; displacements are for "
-                "all_gatherv(comm, in, out, counts, displs), gatherv(comm, in, out, counts, displs, root), "
-                "scatterv(comm, in, counts, displs, out, root) and all_to_all_v(comm, in, counts, displs, out, "
-                "out_counts, out_displs)");
+                "colligo: a range without an output: write in_place(range), or give an output");
+  static_assert(what != mistaken::no_init, "colligo: exclusive_scan of ranges, and of what has no default constructor, "
+                "has a value for rank 0 before the functor: exclusive_scan(comm, in, out, init, op)");
+  static_assert(what != mistaken::displacements, "colligo: blocks lie one after the other in the order of ranks; "
+                "displacements are for all_gatherv(comm, in, out, counts, displs), gatherv(comm, in, out, counts, "
+                "displs, root), scatterv(comm, in, counts, displs, out, root) and all_to_all_v(comm, in, counts, "
+                "displs, out, out_counts, out_displs)");
   static_assert(what != mistaken::skeleton,
                 "colligo: broadcast alone takes skeletons, contents and archives: include <colligo/skeleton.hpp>");
-  static_assert(what != mistaken::value,
-                "colligo: requests and persistent collectives take ranges, which stay where they are: for one value "
-                "write std::span(&value, 1)");
+  static_assert(what != mistaken::value, "colligo: requests and persistent collectives take ranges, which stay where "
+                "they are: for one value write std::span(&value, 1)");
 };
 
 /// The type of wait_all, wait_any and test_all of what is no range of requests.

@@ -38,6 +38,8 @@ inline int trouble = 0;   // an errno
 [[gnu::cold]] COLLIGO_BODY bool back(int file, std::size_t at, std::size_t bytes);
 // Gives their memory back.
 [[gnu::cold]] COLLIGO_BODY bool give_back(int file, std::size_t at, std::size_t bytes);
+// Neither mlockall(MCL_FUTURE) nor a core file is to fill all of it: locking backs nothing that can not be accessed.
+[[gnu::cold]] COLLIGO_BODY void* mapped(int file, std::size_t size);
 
 }  // namespace arenas
 
@@ -189,7 +191,7 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
   void* begin = MAP_FAILED;
   for (; begin == MAP_FAILED && size >= least; size /= 2)
     if (ftruncate(file, static_cast<off_t>(size)) == 0 && fallocate(file, 0, 0, granule) == 0) {
-      begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+      begin = arenas::mapped(file, size);
       if (begin != MAP_FAILED) break;
     }
   if (begin == MAP_FAILED) {
@@ -197,12 +199,19 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
     close(file);
     return nullptr;
   }
-  madvise(begin, size, MADV_DONTDUMP);   // or a core file would fill all of it
   return new arena(file, static_cast<std::byte*>(begin), size, cookie);
 }
 
 namespace arenas {
 
+[[gnu::cold]] COLLIGO_BODY void* mapped(int file, std::size_t size) {
+  void* const begin = mmap(nullptr, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  if (begin == MAP_FAILED) return begin;
+  munlock(begin, size), madvise(begin, size, MADV_DONTDUMP);
+  if (mprotect(begin, size, PROT_READ | PROT_WRITE) == 0) return begin;
+  munmap(begin, size);
+  return MAP_FAILED;
+}
 [[gnu::cold]] COLLIGO_BODY bool back(int file, std::size_t at, std::size_t bytes) {
   int failed = 0;
   do failed = fallocate(file, 0, static_cast<off_t>(at), static_cast<off_t>(bytes));
@@ -236,7 +245,7 @@ namespace arenas {
   std::size_t size = 0;
   if (fstat(file, &status) == 0 && status.st_size >= static_cast<off_t>(cache_line)) {
     size = static_cast<std::size_t>(status.st_size);
-    begin = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    begin = arenas::mapped(file, size);
   }
   close(file);
   if (begin == MAP_FAILED) return {};
@@ -244,7 +253,6 @@ namespace arenas {
     munmap(begin, size);
     return {};
   }
-  madvise(begin, size, MADV_DONTDUMP);
   std::uint64_t seen = 0;   // reading may be forbidden
   bool const readable =
       read_process(at.process, &seen, reinterpret_cast<void const*>(at.begin), sizeof seen) == sizeof seen &&

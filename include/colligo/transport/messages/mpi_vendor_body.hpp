@@ -31,13 +31,11 @@ struct int_blocks {
 
   int_blocks() = default;
   [[gnu::cold]] explicit int_blocks(blocks const& block) {
-    auto const as_int = [&](std::size_t n) {
-      bool const fits = n <= static_cast<std::size_t>(INT_MAX);
-      too_long |= !fits;
-      return fits ? static_cast<int>(n) : 0;
+    auto const add = [&](small_vector<int>& to, std::size_t n) {
+      bool const fits = std::cmp_less_equal(n, INT_MAX);
+      too_long |= !fits, to.push_back(fits ? static_cast<int>(n) : 0);
     };
-    for (int i = 0; i < block.parts; ++i)
-      counts.push_back(as_int(block[i].size())), first.push_back(as_int(block[i].first - block.whole.first));
+    for (int i = 0; i < block.parts; ++i) add(counts, block[i].size()), add(first, block[i].first - block.whole.first);
   }
 };
 
