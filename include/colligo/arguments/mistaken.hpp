@@ -186,7 +186,7 @@ constexpr mistaken mistaken_in() {
   using last = std::tuple_element_t<(n > 0 ? n - 1 : 0), all>;
   using last_but_algorithm = std::tuple_element_t<(n > 1 && algorithm<last> ? n - 2 : n > 0 ? n - 1 : 0), all>;
   using E = element_in_t<first>;
-  constexpr mistaken counts = [] {
+  constexpr mistaken counts = [&] {
     if constexpr ((has_counts(C) || has_counts_first) && elements<first> && elements<second>)
       return mistaken_counts<has_counts_first, first, second, third, std::tuple_element_t<4, all>>();
     else return mistaken::something;
