@@ -625,7 +625,7 @@ persistent beyond_int_from_last(boost::mpi::communicator const& comm) {
 BOOST_AUTO_TEST_CASE(made_ready_on_some_ranks_and_refused_on_others) {
   auto const comm = duplicate();
   for (int what = 0; what < (comm.size() < 3 ? 3 : 4); ++what) {
-    bool const refused = comm.rank() == comm.size() - 1;
+    bool const refused = what < 3 && comm.rank() == comm.size() - 1;   // vendor compares lengths at each start
     std::vector<int> const in(4, 1);
     std::vector<int> out(refused && what == 0 ? 3 : 4);
     std::vector<int> const counts(static_cast<std::size_t>(comm.size()), refused && what == 1 ? -1 : 4);
@@ -642,7 +642,7 @@ BOOST_AUTO_TEST_CASE(made_ready_on_some_ranks_and_refused_on_others) {
     }
     BOOST_CHECK_EQUAL(threw, refused);
     for (int i = 0; i < 3; ++i)   // of a call's number, not of another one
-      BOOST_CHECK_EQUAL(colligo::all_reduce(comm, (threw ? 1 : 0) + 10 * i, colligo::maximum{}), 1 + 10 * i);
+      BOOST_CHECK_EQUAL(colligo::all_reduce(comm, (threw ? 1 : 0) + 10 * i, colligo::maximum{}), (what < 3 ? 1 : 0) + 10 * i);
   }
 }
 
