@@ -642,7 +642,7 @@ BOOST_AUTO_TEST_CASE(made_ready_on_some_ranks_and_refused_on_others) {
     }
     BOOST_CHECK_EQUAL(threw, refused);
     for (int i = 0; i < 3; ++i)   // of a call's number, not of another one
-      BOOST_CHECK_EQUAL(colligo::all_reduce(comm, (threw ? 1 : 0) + 10 * i, colligo::maximum{}), (what < 3 ? 1 : 0) + 10 * i);
+      BOOST_CHECK_EQUAL(colligo::all_reduce(comm, int{threw} + 10 * i, colligo::maximum{}), int{what < 3} + 10 * i);
   }
 }
 
