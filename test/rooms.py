@@ -83,6 +83,16 @@ def drawn(includes):
                      f'<text x="{left + (y + 1) * cell + 8}" y="{10 + y * cell + 20}">{user}</text>')
     side = len(rooms) * cell
     width, height = side + 170, side + 20
+    # The legend, where the matrix has no cells.
+    legend = [("#fff", True, "the folder of the row includes"), ("", False, "that of the column"),
+              ("#fff", False, "it does not, but may"), ("#ccc", False, "it must not")]
+    for line, (fill, dot, text) in enumerate(legend):
+        x, y = side - 130, 20 + line * cell
+        if fill:
+            parts.append(f'<rect x="{x}" y="{y}" width="{cell}" height="{cell}" fill="{fill}" stroke="#ccc"/>')
+        if dot:
+            parts.append(f'<circle cx="{x + cell / 2}" cy="{y + cell / 2}" r="8" fill="#0072b2"/>')
+        parts.append(f'<text x="{x + cell + 8}" y="{y + 20}">{text}</text>')
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
                       f'height="{height}" font-family="DejaVu Sans, sans-serif" font-size="15">',
                       '<rect width="100%" height="100%" fill="#fff"/>', *parts, "</svg>", ""])

@@ -95,7 +95,7 @@ def ahead(rows):
         for name in PUBLISHED.values():
             ratios = [(n, times[machine, p, n, name] / times[machine, p, n, "automatic"]) for n in SIZES]
             yield "%s, p = %d, %s over automatic: %s" % (machine, p, name, ", ".join(
-                "%.2f" % min(ratio for n, ratio in ratios if least <= n <= most) for least, most in RANGES))
+                "%.2g" % min(ratio for n, ratio in ratios if least <= n <= most) for least, most in RANGES))
 
 
 def curve(points, x, y, style):
@@ -109,6 +109,8 @@ def draw(rows, out):
     styles = dict(zip(PUBLISHED.values(), ("#4477aa", "#228833", "#ee6677")))
     said = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="11">'
             % (3 * (width + left) + 20, height + top + 70), '<rect width="100%" height="100%" fill="white"/>']
+    said.append('<text transform="translate(14 %d) rotate(-90)" text-anchor="middle">time over that of automatic</text>'
+                % (top + height / 2))
     low, high = math.log10(0.4), math.log10(200)
     times = {row[:4]: row[5] for row in rows}
     for panel, (machine, p, title) in enumerate(DRAWN):
