@@ -157,6 +157,11 @@ int main(int argc, char** argv) {
   print(world, "require{any_order}, 100000 doubles", "the plain sum", compare(world, pairs, calls / 200 + 1, [&] {
           colligo::all_reduce(world, field, of_all, std::plus<>{}, colligo::require{colligo::any_order});
         }, [&] { colligo::all_reduce(world, field, of_all, std::plus<>{}); }));
+  std::vector<exact_sum<double>> const fields(field.size(), d);
+  std::vector<exact_sum<double>> sums(field.size());
+  print(world, "100000 of exact_sum<double>", "the plain sum", compare(world, std::max(2, pairs / 10), 1, [&] {
+          colligo::all_reduce(world, fields, sums, std::plus<>{});
+        }, [&] { colligo::all_reduce(world, field, of_all, std::plus<>{}); }));
 
   if (world.rank() != 0) return 0;
   boost::mpi::communicator const alone(MPI_COMM_SELF, boost::mpi::comm_attach);
