@@ -59,15 +59,6 @@ struct metres {
   metres operator+(metres const& other) const { return metres(value + other.value); }
   friend bool operator<(metres const& a, metres const& b) { return a.value < b.value; }
 };
-/// What std::linalg::scaled(2.0, x) is, as far as anybody looks.
-struct scaled {
-  using element_type = double;
-  using reference = double;
-  static constexpr std::size_t rank() { return 1; }
-  int stride(std::size_t) const, extent(std::size_t) const;
-  scaled const &mapping() const, &extents() const;
-  double* data_handle() const;
-};
 struct sharer { std::shared_ptr<double> value; };
 
 extern colligo::mpi_communicator world;
