@@ -365,9 +365,11 @@ class calls_on_bytes {
       else run_call(accepted.state, accepted.call, by_name(accepted.state, accepted.call, algorithm, policies));
       if (moved) moved->finish();
     } else {
-      choice const& by = algorithm.empty() ? by_rules(accepted.state, accepted.call, policies)
-                                           : by_name(accepted.state, accepted.call, algorithm, policies);
-      return made_t<How>(prepare_call(accepted.state, accepted.call, by, std::move(moved), How == made::ready));
+      constexpr bool persistent = How == made::ready;
+      if (algorithm.empty())
+        return made_t<How>(prepare_by_rules(accepted.state, accepted.call, policies, std::move(moved), persistent));
+      choice const& by = by_name(accepted.state, accepted.call, algorithm, policies);
+      return made_t<How>(prepare_call(accepted.state, accepted.call, by, std::move(moved), persistent));
     }
   }
 

@@ -76,9 +76,7 @@ struct no_exchange : mistake {
 
 template <made How, class Comm, class T, std::size_t D, class Algorithm>
 made_t<How> exchange_halo(halo_exchange<Comm, T, D> const& halo, Algorithm const& algorithm) {
-#if COLLIGO_HAS_BODIES
   set_hooks_of_counts<void>();
-#endif
   auto& parts = *halo.parts;
   endpoint& state = parts.state();
   call_arguments<collective::exchange, Comm> const call(state);

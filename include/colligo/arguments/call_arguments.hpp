@@ -233,9 +233,7 @@ class call_arguments {
   /// Checks the counts of a v-collective and returns its blocks.
   template <std::ranges::sized_range Counts>
   blocks blocks_of(Counts const& counts) const {
-#if COLLIGO_HAS_BODIES
     set_hooks_of_counts<void>();
-#endif
     std::size_t* const offsets = room_for_offsets(static_cast<std::size_t>(size()) + 1);
     std::size_t const sum = make_calls(1, [&] { return *add_blocks(counts, offsets); });
     blocks vector = numbered({{0, sum}, size(), offsets});
@@ -245,9 +243,7 @@ class call_arguments {
   /// The same for all_to_all_v, which has two vectors: see vectors_of().
   template <std::ranges::sized_range In, std::ranges::sized_range Out>
   blocks blocks_of(In const& in, Out const& out) const {
-#if COLLIGO_HAS_BODIES
     set_hooks_of_counts<void>();
-#endif
     std::size_t* const offsets = room_for_offsets(offsets_of(C, size()));
     make_calls(1, [&] { return add_blocks(out, add_blocks(in, offsets)); });
     return numbered({{}, size(), offsets});

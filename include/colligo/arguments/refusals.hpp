@@ -32,8 +32,13 @@ struct refused {
 /// Sets the number and the lengths of the state's offsets, which are new. Throws if they overflow. In counts_body.hpp.
 void number_blocks(refused const& refusal, blocks const& vector);
 /// In units that make calls with counts: their plans are kept, and the counts that two ranks alone know compared.
+#if COLLIGO_HAS_BODIES
 template <class Lazy>
-void set_hooks_of_counts();
+void set_hooks_of_counts();   // counts_body.hpp
+#else
+template <class Lazy>
+void set_hooks_of_counts() {}   // the compiled library has set them
+#endif
 /// Reports to the other ranks, which may wait for this one, that its call fails by the exception that is being handled.
 void refuse_request(refused const& refusal);
 /// The number of calls on this rank so far.

@@ -121,18 +121,24 @@ struct table_of_program {
   return one.setting;
 }
 
+[[gnu::cold]] COLLIGO_BODY std::vector<std::string> names_of_variables() {
+  std::vector<std::string> names{"COLLIGO_TREE",  "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE",
+                                 "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"};
+  for (variable_setting const& setting : variable_settings) names.push_back(setting.variable);
+  for (std::size_t c = 0; c < collective_count; ++c)
+    names.push_back(environment_variable(static_cast<collective>(c)));
+  return names;
+}
+
 // "COLLIGO_CHEQUE is no variable of this library; the nearest is COLLIGO_CHECK"; empty if there is no such name.
 [[gnu::cold]] COLLIGO_BODY std::string unknown_variables() {
   std::string all;
+  std::vector<std::string> known;   // only where a variable may be none of them
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
     std::string_view const name(*each, std::strcspn(*each, "="));
     if (!name.starts_with("COLLIGO_") || name.starts_with("COLLIGO_TEST_") || name.starts_with("COLLIGO_DROP_IN") ||
         name == "COLLIGO_ROOT") continue;   // where CMake finds the library
-    std::vector<std::string> known{"COLLIGO_TREE",  "COLLIGO_REDUCE_TREE",   "COLLIGO_BROADCAST_TREE",
-                                   "COLLIGO_TRACE", "COLLIGO_SHARED_MEMORY", "COLLIGO_TABLE"};
-    for (variable_setting const& setting : variable_settings) known.push_back(setting.variable);
-    for (std::size_t c = 0; c < collective_count; ++c)
-      known.push_back(environment_variable(static_cast<collective>(c)));
+    if (known.empty()) known = names_of_variables();
     std::string_view const nearest = nearest_to(name, known);
     std::size_t const apart = edit_distance(name, nearest);
     if (apart == 0) continue;

@@ -168,9 +168,7 @@ class graph_arguments : public call_arguments<collective::exchange, Comm> {
 
   template <class T>
   auto accept_blocks(std::span<T const> in, std::span<T> out) const {
-#if COLLIGO_HAS_BODIES
     set_hooks_of_counts<void>();
-#endif
     this->require_size(in.size(), edges_.elements_out(), "the input", call_);
     this->require_size(out.size(), edges_.elements_in(), "the output", call_);
     this->require_disjoint(in, out, call_);

@@ -119,14 +119,10 @@ struct range_layout {
   }
 };
 
-/// A temporary that owns its elements, which are destroyed with it. Of Boost's arrays only those that own them have a
-/// default constructor.
+/// The same of what lies apart, ranges too.
 template <class R>
 concept temporary_owner = !std::is_reference_v<R> && !is_view_in_place<R> &&
-                          ((range_apart<R> && !std::ranges::view<R>) ||
-                           (view_apart<R> && (requires { typename R::allocator_type; } ||
-                                              (like_multi_array<R> && std::default_initializable<R>) ||
-                                              requires(R& x) { x.conservativeResize(1, 1); })));
+                          ((range_apart<R> && !std::ranges::view<R>) || (view_apart<R> && temporary_array<R>));
 
 /// The first and the last of a view's elements in memory.
 template <class T, std::size_t D>

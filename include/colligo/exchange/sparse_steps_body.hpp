@@ -284,12 +284,10 @@ class exchange_of_letters final : public exchange_on_rank {
     blocks const each{{0, p}, p_};
     if (way_ == sparse_way::dense) {
       call const call = counting(collective::all_to_all, each, {0, p}, {p, 2 * p});
-      counting_ =
-          prepare_call(state_, call, by_rules(state_, call, &policy_table_of<collective::all_to_all>), {}, false);
+      counting_ = prepare_by_rules(state_, call, &policy_table_of<collective::all_to_all>, {}, false);
     } else {
       call const call = counting(collective::reduce_scatter_block, each, {0, p}, {me, me + 1});
-      counting_ = prepare_call(
-          state_, call, by_rules(state_, call, &policy_table_of<collective::reduce_scatter_block>), {}, false);
+      counting_ = prepare_by_rules(state_, call, &policy_table_of<collective::reduce_scatter_block>, {}, false);
     }
   }
   // Over messages, because it is started whenever this rank's messages have been taken: calls over shared memory run in

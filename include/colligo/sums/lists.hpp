@@ -157,8 +157,8 @@ made_t<How> ask(Comm const& comm, Question question, typename Question::answer& 
   owner<owned_list<Question>> owned;
   at.attempt([&] { owned = make_owner<owned_list<Question>>(std::move(question), out, at.rank()); });
   auto accepted = detail::accept_list(comm, owned->list.bytes, owned->question);
-  auto const& by = by_rules(accepted.state, accepted.call, &policy_table_of<collective::all_reduce>);
-  return made_t<How>(prepare_call(accepted.state, accepted.call, by, std::move(owned), How == made::ready));
+  return made_t<How>(prepare_by_rules(accepted.state, accepted.call, &policy_table_of<collective::all_reduce>,
+                                      std::move(owned), How == made::ready));
 }
 
 /// The question of top(). Entries are in the order of before(): better ones first, NaNs last, equal ones by place.
