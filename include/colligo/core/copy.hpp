@@ -25,4 +25,16 @@ inline void copy_bytes(std::byte const* from, std::size_t bytes, std::byte* to) 
   std::copy_n(from, bytes, to);
 }
 
+/// Copies 1 to 2 Most bytes by two copies of a constant size, which may cover the same bytes: for so few a call of
+/// memcpy takes as long as the copy. Preconditions: Most is a power of two, and the ranges do not overlap.
+template <std::size_t Most>
+inline void copy_few(std::byte const* from, std::size_t bytes, std::byte* to) {
+  if (bytes >= Most) {
+    std::memcpy(to, from, Most);
+    std::memcpy(to + (bytes - Most), from + (bytes - Most), Most);
+  } else if constexpr (Most > 1) {
+    copy_few<Most / 2>(from, bytes, to);
+  }
+}
+
 }  // namespace colligo::detail

@@ -68,7 +68,7 @@ class sender {
     }
     prefetch(number + ahead);
     stamped_line& line = front_->line(place_(number));
-    std::memcpy(line.payload, from, bytes);
+    copy_few<cache_line / 2>(from, bytes, line.payload);
     line.stamp.store(stamp(tag, ++number) | acknowledgement(), std::memory_order_release);
     put_ = number;
   }
@@ -220,9 +220,9 @@ class receiver {
     else if (ring_) __builtin_prefetch(&header());
   }
 
-  /// Copies `bytes` <= line_payload of the next line. Precondition: it has come.
+  /// Copies 1 to line_payload bytes of the next line. Precondition: it has come.
   void take_line(std::byte* into, std::size_t bytes) {
-    std::memcpy(into, front_->line(place_(taken_)).payload, bytes);
+    copy_few<cache_line / 2>(front_->line(place_(taken_)).payload, bytes, into);
     took(1);
   }
 
@@ -235,13 +235,20 @@ class receiver {
   template <class Wait>
   void take_lines(std::byte* into, std::size_t bytes, awaited const& m, Wait const& wait, bool padded) {
     while (!has_line(m)) wait();
+    take_arriving(into, bytes, wait, padded);
+  }
+  /// The same. Precondition: its first line has come.
+  template <class Wait>
+  void take_arriving(std::byte* into, std::size_t bytes, Wait const& wait, bool padded) {
     std::uint32_t number = taken_;
     for (; bytes > line_payload; into += line_payload, bytes -= line_payload) {
       std::memcpy(into, front_->line(place_(number)).payload, line_payload);
       ++number;
       while ((stamp_of(number) >> 8 & 0xff) != ((number + 1) & 0xff)) wait();
     }
-    std::memcpy(into, front_->line(place_(number)).payload, padded ? line_payload : bytes);
+    std::byte const* const last = front_->line(place_(number)).payload;
+    if (padded) std::memcpy(into, last, line_payload);
+    else copy_few<cache_line / 2>(last, bytes, into);
     took(number + 1 - taken_);
   }
 

@@ -314,7 +314,7 @@ COLLIGO_BODY bool shared_steps::is_stuck(single const& alone) {
       wait();
     }
   if (a.what == action::kind::take) {
-    a.by->take_lines(place_to(a.into), a.bytes, m, wait, a.written > a.bytes);
+    a.by->take_arriving(place_to(a.into), a.bytes, wait, a.written > a.bytes);
   } else {
     play_taken(a, a.by->line(), data);
     a.by->took_line();
