@@ -84,10 +84,10 @@ class sender {
   /// Where the data of the next chunk goes; null while the ring has no room. `one_way`: the writer has nothing to read.
   /// Precondition: the chunk with its header takes at most half of the ring.
   std::byte* room_for(std::size_t bytes, std::uint64_t tag, bool one_way = false) {
-    ring_place place(head_, bytes, capacity_, new_ring::part(head_, capacity_));
-    if (!is_free(place)) {
-      place = {head_, bytes, capacity_, capacity_};
-      if (!is_free(place)) return nullptr;
+    ring_place const place(head_, bytes, capacity_);
+    if (place.end + sizeof(chunk_header) - tail_ > capacity_) {
+      tail_ = least([](channel_back const& back) -> auto& { return back.taken; });
+      if (place.end + sizeof(chunk_header) - tail_ > capacity_) return nullptr;
     }
     if (place.gap != 0) {
       begin({chunk_header::gap, place.gap}, place.begin);
@@ -157,11 +157,6 @@ class sender {
     chunk_header& chunk = header(head_);
     if (!std::exchange(is_announced_, true)) chunk.what = next_;
     chunk.ready.store(ready, std::memory_order_release);
-  }
-  bool is_free(ring_place const& place) {
-    std::uint64_t const end = place.end + sizeof(chunk_header);
-    if (end - tail_ > capacity_) tail_ = least([](channel_back const& back) -> auto& { return back.taken; });
-    return end - tail_ <= capacity_;
   }
   template <class Counter>
   std::uint64_t least(Counter counter) const {

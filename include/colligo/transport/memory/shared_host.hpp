@@ -313,7 +313,8 @@ inline std::byte* sender::ring() {
   return ring_;
 }
 inline way_to_take sender::next_store(bool one_way) {
-  if (new_ring::is_new(head_, capacity_) && host_->limits_.stores == stores_setting::measured) return {};
+  // The first use of a page takes longer than the copy.
+  if (head_ < capacity_ && host_->limits_.stores == stores_setting::measured) return {};
   return host_->next_by(stores_, one_way, [this](bool streams) {
     std::uint32_t most = 0;
     for (channel_back const& back : backs_) most = std::max(most, back.cost[streams].load(std::memory_order_relaxed));

@@ -116,34 +116,13 @@ struct ring_place {
   std::size_t at, gap;        ///< its offset in the ring; bytes that are skipped before it
   std::uint64_t begin, end;   ///< the head before and after it
 
-  /// `part`: the bytes from the ring's beginning that the chunk has to lie in.
-  ring_place(std::uint64_t head, std::size_t bytes, std::size_t capacity, std::size_t part) {
+  ring_place(std::uint64_t head, std::size_t bytes, std::size_t capacity) {
     std::size_t const whole = chunk_header::whole(bytes), used = head & (capacity - 1);
-    bool const wraps = used + whole > part && used != 0;
+    bool const wraps = used + whole > capacity;
     at = wraps ? 0 : used;
     gap = wraps ? capacity - used : 0;
     begin = head + gap;
     end = begin + whole;
-  }
-};
-
-/// The first use of a ring's page takes longer than to copy it. So a writer whose readers keep up uses the first pages
-/// alone for some rounds, then twice as many, and so on.
-struct new_ring {
-  static constexpr std::size_t first = 64 * 1024, rounds = 8;   // bytes; with the same pages
-
-  /// The bytes from the beginning that it then uses.
-  static constexpr std::size_t part(std::uint64_t head, std::size_t capacity) {
-    return std::min(first << std::min<std::uint64_t>(round(head, capacity) / rounds, 16), capacity);
-  }
-  /// Whether it may be that a page has not been used.
-  static constexpr bool is_new(std::uint64_t head, std::size_t capacity) {
-    return round(head, capacity) <= (capacity > first ? rounds * std::countr_zero(capacity / first) : 0);
-  }
-
- private:
-  static constexpr std::uint64_t round(std::uint64_t head, std::size_t capacity) {
-    return head >> std::countr_zero(capacity);
   }
 };
 
