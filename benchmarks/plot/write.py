@@ -1,17 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSL-1.0
-"""Writes gallery/README.md from text.md: {{expression:format}} there is worked out from the files beside it.
+"""Writes README.md and papers.md of the gallery from text.md and papers_text.md: {{expression:format}} there is worked
+out from the files beside them.
 
-    benchmarks/plot/write.py            # README.md anew
-    benchmarks/plot/write.py --check    # nothing is written; fails if README.md is not what would be
+    benchmarks/plot/write.py            # both pages anew
+    benchmarks/plot/write.py --check    # nothing is written; fails if a page is not what would be
 
-A number in text.md that stands in no {{ }} is refused, but in code, links, names and references to figures, tables and
+A number in a text that stands in no {{ }} is refused, but in code, links, names and references to figures, tables and
 sections. What the papers say is in published.csv, what platforms and figures assume in assumed.csv. Nothing is written
 where the README's picture, collectives.csv, is of other tables than those of benchmarks/results.md, or
 benchmarks/README.md has other ratios of machine a than its files.
 """
 import collections
 import csv
+import difflib
 import functools
 import math
 import pathlib
@@ -22,6 +24,7 @@ import textwrap
 from figure.collectives import collectives
 
 here = pathlib.Path(__file__).resolve().parent.parent / "gallery"
+pages = {"README.md": "text.md", "papers.md": "papers_text.md"}
 papers = ["binary_tree", "recursive_doubling", "halving_doubling", "binary_blocks", "ring"]
 ours = ["chained_halving", "circulant"]
 KiB, MiB = 1 << 10, 1 << 20
@@ -184,14 +187,17 @@ def main():
     results = (here.parent / "README.md").read_text().replace("*", "")
     if missing := [said for said in of_machine_a() if said not in results]:
         sys.exit(f"write: benchmarks/README.md does not have {', '.join(missing)}")
-    text = "<!-- Written by plot/write.py from text.md. -->\n" + wrapped(worked_out((here / "text.md").read_text()))
-    page = here / "README.md"
-    if "--check" not in sys.argv:
-        page.write_text(text)
-    elif text != page.read_text():
-        import difflib
-        sys.exit("".join(difflib.unified_diff(page.read_text().splitlines(True), text.splitlines(True), "README.md",
-                                              "what the files give")))
+    wrong = ""
+    for name, source in pages.items():
+        text = f"<!-- Written by plot/write.py from {source}. -->\n" + wrapped(worked_out((here / source).read_text()))
+        page = here / name
+        if "--check" not in sys.argv:
+            page.write_text(text)
+        elif text != page.read_text():
+            wrong += "".join(difflib.unified_diff(page.read_text().splitlines(True), text.splitlines(True), name,
+                                                  "what the files give"))
+    if wrong:
+        sys.exit(wrong)
 
 
 main()

@@ -4,10 +4,10 @@ import os
 import subprocess
 import sys
 
-from common import black, blue, gathered, green, legend_below, orange, pink, red, root, rows_of, sky, us, yellow
+from common import black, blue, gathered, green, legend_below, orange, pink, red, root, rows_of, sky, us
 
-shade = {"nbx": red, "all_to_all_v": pink, "counters": blue, "consensus": sky, "dense": yellow, "by_host": green,
-         "automatic": black, "messages": orange}
+drawn = {"nbx": (red, "X"), "all_to_all_v": (pink, "v"), "counters": (blue, "s"), "consensus": (sky, "^"),
+         "dense": (orange, "D"), "by_host": (green, "P"), "automatic": (black, "o")}
 placed = {"flat": ("flat_100g", "block"), "in order": ("two_level", "block"), "shuffled": ("two_level", "shuffled")}
 
 
@@ -43,12 +43,12 @@ def draw_sparse(plt, rows):
             if r["placement"] == where:
                 cases.setdefault((int(r["ranks"]), int(r["receivers"]), int(r["bytes"]), int(r["messages"])), {})[
                     r["algorithm"]] = us(r)
-        for i, (way, paint) in enumerate(shade.items()):   # side by side, so that none hides another
-            axes.plot([at + 0.07 * (i - 3.5) for at in range(len(cases))],
-                      [cases[c][way] / cases[c]["messages"] for c in sorted(cases)], color=paint, marker="o",
-                      markersize=4, linestyle="" if way != "automatic" else ":",
-                      label={"messages": "barrier, messages between ranks that know", "nbx": "NBX by hand",
-                             "all_to_all_v": "MPI_Alltoall, MPI_Alltoallv"}.get(way, way))
+        axes.axhline(1, color="grey", label="ranks that know, behind a barrier")
+        for i, (way, (paint, marker)) in enumerate(drawn.items()):   # side by side, so that none hides another
+            axes.plot([at + 0.08 * (i - 3) for at in range(len(cases))],
+                      [cases[c][way] / cases[c]["messages"] for c in sorted(cases)], color=paint, marker=marker,
+                      markersize=5, linestyle="" if way != "automatic" else ":",
+                      label={"nbx": "NBX by hand", "all_to_all_v": "MPI_Alltoall, MPI_Alltoallv"}.get(way, way))
         several = len({p for p, *_ in cases}) > 1
         axes.set_xticks(range(len(cases)),
                         [(f"{p} ranks: " if several else "") + f"{k} of {size} B" +
