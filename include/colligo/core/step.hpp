@@ -8,7 +8,7 @@
 /// use indices beyond the vector, as many as scratch() says: to bring ranges together that are not adjacent and send
 /// them as one, and to keep data that is not to be combined yet.
 ///
-/// A step performs its operands together and returns nothing. The laws, each checked by plan/verify.hpp:
+/// A step performs its operands together and returns nothing. The laws, of which plan/verify.hpp checks 2 and 5:
 ///  1. Oblivious: control flow depends on rank, p, root, n, counts and graph only, so a schedule is a value.
 ///  2. Within a step, what recv writes overlaps nothing else; folds are applied after the sends have left, in the order
 ///     listed. Several folds in a row into one range are listed from the lowest rank to the highest and combined in
