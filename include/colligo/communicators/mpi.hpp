@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
 /// The transport over an MPI_Comm. Elements that are bytes travel as bytes; a long pair send + recv or send + fold is
-/// one MPI_Sendrecv, other steps are non-blocking. No allocation and no MPI object per call once a communicator is warm.
+/// one MPI_Sendrecv, other steps are non-blocking. A warm communicator allocates nothing and makes no MPI object.
 #pragma once
 
 // Without the C++ bindings, which MPI 3.0 removed and Boost.MPI leaves out too: a third of a second in every unit.
