@@ -23,7 +23,7 @@ struct hierarchical;
 template <class Within, class Between>
 struct multi_leader;
 
-using catalogue_of_tags = list_of_tags<   // `struct` declares the tag
+using catalogue_of_tags = list_of_tags<   // `struct` declares the tag; `//` keeps clang-format from joining lines
     struct binary_tree,           //
     struct recursive_doubling,    //
     struct grouped_doubling,      //
