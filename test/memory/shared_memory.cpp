@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -720,6 +721,24 @@ TEST_CASE("a channel does not measure the pages of a new ring, nor where it is t
     hosts[0].limit({.stores = stores});
     CHECK_FALSE(is_timed());
   }
+}
+
+TEST_CASE("the pages of a new ring come many at a time, and no more than a writer will soon use") {
+  constexpr std::size_t page = 4096, at_once = 64 * 1024;
+  std::vector<std::byte> probed(2 * page);
+  auto const whole = (reinterpret_cast<std::uintptr_t>(probed.data()) + page - 1) & ~(page - 1);
+  if (sysconf(_SC_PAGESIZE) != page || madvise(reinterpret_cast<void*>(whole), page, 23) != 0) {   // MADV_POPULATE_WRITE
+    WARN("this system has pages of another size, or gives them one at a time alone");
+    return;
+  }
+  counted::host hosts(2);
+  std::byte* const first = hosts[0].to(1).room_for(2048, 1 << 8);
+  auto const begin = reinterpret_cast<std::uintptr_t>(first) & ~(page - 1);
+  std::vector<unsigned char> there(hosts[0].to(1).capacity() / page - 1);
+  REQUIRE(mincore(reinterpret_cast<void*>(begin), there.size() * page, there.data()) == 0);
+  auto const pages = std::count_if(there.begin(), there.end(), [](unsigned char p) { return (p & 1) != 0; });
+  CHECK(pages >= static_cast<int>(at_once / page));
+  CHECK(pages <= static_cast<int>(at_once / page) + 2);
 }
 
 TEST_CASE("long results are stored, and long messages exchanged, as a rank measures or as it is told") {

@@ -3,6 +3,11 @@
 /// The bodies of shared_host.hpp: channels and reader groups that are used for the first time.
 #pragma once
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -100,6 +105,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
 COLLIGO_BODY std::byte const* shared_host::ring_of(receiver const& end) const {
   std::uint64_t const known = end.addresses_->ring.load(std::memory_order_acquire);
   return known == 0 ? nullptr : at(known);
+}
+
+[[gnu::cold]] COLLIGO_BODY void sender::touch(std::size_t bytes) {
+  constexpr std::size_t at_once = 64 * 1024;   // as much as a reader's first look at one of its pages then maps
+  std::size_t const now = std::min(capacity_, (bytes + sizeof(chunk_header) + at_once - 1) / at_once * at_once);
+#if defined(MADV_POPULATE_WRITE)   // headers of Linux 5.14 and later; if the system can not, pages come one by one
+  auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto const first = reinterpret_cast<std::uintptr_t>(ring() + touched_), last = first + now - touched_;
+  madvise(reinterpret_cast<void*>(first & ~(page - 1)), last - (first & ~(page - 1)), MADV_POPULATE_WRITE);
+#endif
+  touched_ = now;
 }
 
 // Whether exactly the members of a reader group are the receivers of a list. As a rule a list names them in order.
