@@ -727,7 +727,8 @@ TEST_CASE("the pages of a new ring come many at a time, and no more than a write
   constexpr std::size_t page = 4096, at_once = 64 * 1024;
   std::vector<std::byte> probed(2 * page);
   auto const whole = (reinterpret_cast<std::uintptr_t>(probed.data()) + page - 1) & ~(page - 1);
-  if (sysconf(_SC_PAGESIZE) != page || madvise(reinterpret_cast<void*>(whole), page, 23) != 0) {   // MADV_POPULATE_WRITE
+  constexpr int populate = 23;   // MADV_POPULATE_WRITE
+  if (sysconf(_SC_PAGESIZE) != page || madvise(reinterpret_cast<void*>(whole), page, populate) != 0) {
     WARN("this system has pages of another size, or gives them one at a time alone");
     return;
   }

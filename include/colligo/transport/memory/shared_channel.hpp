@@ -169,8 +169,8 @@ class sender {
   }
 
   std::byte* ring();
-  // Asks for the pages of the ring's first `bytes` and some more at once: one by one they would take up to four times as
-  // long as the copies.
+  // Asks for the pages of the ring's first `bytes` and some more at once: one by one they take up to four times as long
+  // as the copies.
   void touch(std::size_t bytes);
   way_to_take next_store(bool one_way);
 
