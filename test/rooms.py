@@ -3,8 +3,8 @@
 """The rooms of include/colligo: who includes whom.
 
   test/rooms.py --check    fails where a header includes a room below its own, two headers share a name, the text of an
-                           error does not begin with "colligo: ", a variable is called `its`, or the drawing on the
-                           house page is not of today's headers
+                           error does not begin with "colligo: ", a variable is called `its`, a comment names a header
+                           that does not exist, or the drawing on the house page is not of today's headers
   test/rooms.py --draw     writes the drawing, include/colligo/rooms.svg
 """
 import collections
@@ -42,14 +42,25 @@ def called_its(text):
     return [code.count("\n", 0, found.start()) + 1 for found in re.finditer(r"\bits(?:_\w*)?\b", code)]
 
 
+def missing(header, text, names):
+    """Headers that comments name and that do not exist: by name, or with folders from here or a root on."""
+    roots = header.parent, headers, headers.parent
+    for number, line in enumerate(text.splitlines(), 1):
+        for path in re.findall(r"[\w./]+\.hpp\b", line.partition("//")[2]):
+            exists = path in names if "/" not in path else any((root / path).exists() for root in roots)
+            if not exists and not path.startswith("boost/"):
+                yield f"{header.relative_to(headers)}:{number}: a comment names {path}, which does not exist"
+
+
 def read():
     """Pairs of rooms of which the first includes the second, and what is wrong."""
     includes, wrong = set(), []
-    by_name = collections.defaultdict(list)
+    by_name, texts = collections.defaultdict(list), {}
     for header in sorted(headers.rglob("*.hpp")):
         text, room = header.read_text(), room_of(header)
         name = header.relative_to(headers)
         by_name[header.name].append(str(name))
+        texts[header] = text
         # What begins with where() or with a text made before has it from there.
         for said in re.findall(r'throw \w*(?:error|lost|stalled|elsewhere)\(\s*(?:concat\(\{\s*)?"(.*?)"', text):
             if not said.startswith("colligo: "):
@@ -63,6 +74,8 @@ def read():
             includes.add((room, target))
             if level[target] >= level[room] or target not in alone.get(room, level):
                 wrong.append(f"{name} includes {include}: {room} may not include {target}")
+    for header, text in texts.items():
+        wrong += missing(header, text, by_name)
     wrong += [f"{' and '.join(same)} share a name" for same in by_name.values() if len(same) > 1]
     return includes, wrong
 

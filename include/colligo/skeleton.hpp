@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// broadcast of Boost.MPI's skeletons, contents and packed archives, for programs that include its
-/// skeleton_and_content.hpp. Their bytes go through the library's algorithms.
+/// broadcast of Boost.MPI's skeletons, contents and packed archives, for programs that include
+/// boost/mpi/skeleton_and_content.hpp. Their bytes go through the library's algorithms.
 #pragma once
 
 #include <mpi.h>

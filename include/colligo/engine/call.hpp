@@ -47,7 +47,7 @@ enum before_call : std::uint8_t {
   hooked = 32,       ///< a tool is told (hook.hpp)
 };
 
-/// The outside of a state (state.hpp).
+/// The outside of a state (communicator_state.hpp).
 class endpoint {
  public:
   endpoint(endpoint const&) = delete;

@@ -29,8 +29,8 @@ core_domains domains_of(core_set const& cores, std::string const& root = "");
 /// Those of this process, by its affinity at the first call.
 core_domains const& domains_of_process();
 
-/// Numbers each rank's group on a level, differently on different hosts; empty if a rank's group is unknown. `hosts` as
-/// in state.hpp; domains_of(rank). Allocates nothing if the capacity of `groups` is enough.
+/// Numbers each rank's group on a level, differently on different hosts; empty if a rank's group is unknown. `hosts`:
+/// the lowest rank of each rank's host; domains_of(rank). Allocates nothing if the capacity of `groups` is enough.
 template <class DomainsOf>
 void fill_groups(std::vector<int>& groups, std::size_t level, std::size_t ranks, std::vector<int> const& hosts,
                  DomainsOf const& domains_of) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A rank's operations on sparse vectors (../../sparse.hpp): checking and merging lists, making blocks.
+/// A rank's operations on sparse vectors (../sparse.hpp): checking and merging lists, making blocks.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// Writes the logs of trace.hpp in Chrome's trace event format, which https://ui.perfetto.dev opens, or as an SVG
+/// Writes the logs of tracer.hpp in Chrome's trace event format, which https://ui.perfetto.dev opens, or as an SVG
 /// timeline, which any browser shows. One row per rank, with a lane for each call of those that overlap; boxes for
 /// calls and, in them, steps; an arrow for each message.
 #pragma once

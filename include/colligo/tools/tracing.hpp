@@ -38,7 +38,8 @@ owner<trace_of_threads> trace_threads(int p);
 inline bool const threads_are_followed = (follow_threads = &trace_threads, true);
 
 #if __has_include(<mpi.h>)
-/// Traces a communicator if rank 0's environment asks for it. Collective over comm. `hosts` as in state.hpp.
+/// Traces a communicator if rank 0's environment asks for it. Collective over comm. `hosts` as in
+/// communicator_state.hpp.
 owner<observer> trace_mpi(MPI_Comm comm, run_list const& hosts);
 inline bool const mpi_is_followed = (follow_mpi = &trace_mpi, true);
 #endif
