@@ -10,14 +10,14 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 /// Every rank gets all blocks. It has its own as input, or at its place in the output.
-template <class Door, class T>
-auto accept_gathering_all(Door const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
+template <class Arguments, class T>
+auto accept_gathering_all(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
   arguments.require_size(to.size(), block.whole.size(), "the output");
   arguments.require_disjoint(from, to);
   return arguments.accept(block, from, block[arguments.rank()], to, block.whole);
 }
-template <class Door, class T>
-auto accept_gathering_all(Door const& arguments, blocks const& block, std::span<T> both) {
+template <class Arguments, class T>
+auto accept_gathering_all(Arguments const& arguments, blocks const& block, std::span<T> both) {
   arguments.require_size(both.size(), block.whole.size(), "the range in place");
   range const own = block[arguments.rank()];
   return arguments.accept(block, stretch_of<T const>(both, own), own, both, block.whole);

@@ -10,13 +10,13 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Door, class T>
-auto accept_exchange(Door const& arguments, blocks const& vector, std::span<T const> from, std::span<T> to) {
+template <class Arguments, class T>
+auto accept_exchange(Arguments const& arguments, blocks const& vector, std::span<T const> from, std::span<T> to) {
   return arguments.accept(vector, from, {0, from.size()}, to, {from.size(), from.size() + to.size()});
 }
 // p equal blocks of `elements` elements; `which` names the range in errors.
-template <class Door>
-blocks even_blocks(Door const& arguments, std::size_t elements, char const* which) {
+template <class Arguments>
+blocks even_blocks(Arguments const& arguments, std::size_t elements, char const* which) {
   blocks const block = arguments.blocks_of(elements / static_cast<std::size_t>(arguments.size()));
   arguments.require_size(elements, block.whole.size(), which);
   return block;

@@ -10,8 +10,9 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Door, class T>
-auto accept_gathering(Door const& arguments, blocks const& block, std::span<T const> from, std::span<T> to, int root) {
+template <class Arguments, class T>
+auto accept_gathering(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to,
+                      int root) {
   if (arguments.at(root)) {
     arguments.require_size(to.size(), block.whole.size(), "the output");
     arguments.require_disjoint(from, to);
@@ -22,8 +23,8 @@ auto accept_gathering(Door const& arguments, blocks const& block, std::span<T co
 }
 /// In place: the root's own elements are at their place in the range; other ranks' ranges have their own elements
 /// alone.
-template <class Door, class T>
-auto accept_gathering(Door const& arguments, blocks const& block, std::span<T> both, int root) {
+template <class Arguments, class T>
+auto accept_gathering(Arguments const& arguments, blocks const& block, std::span<T> both, int root) {
   range const own = block[arguments.rank()];
   arguments.require_size(both.size(), arguments.at(root) ? block.whole.size() : own.size(), "the range in place");
   if (!arguments.at(root)) return arguments.accept(block, std::span<T const>(both), own, std::span<T>{}, {}, root);

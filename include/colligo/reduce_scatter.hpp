@@ -12,8 +12,8 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Door, class T>
-auto accept_reducing(Door const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
+template <class Arguments, class T>
+auto accept_reducing(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
   arguments.require_size(from.size(), block.whole.size(), "the input");
   arguments.require_size(to.size(), block[arguments.rank()].size(), "the output");
   arguments.require_disjoint(from, to);

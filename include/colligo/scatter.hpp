@@ -10,8 +10,9 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Door, class T>
-auto accept_scattering(Door const& arguments, blocks const& block, std::span<T const> from, std::span<T> to, int root) {
+template <class Arguments, class T>
+auto accept_scattering(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to,
+                       int root) {
   if (arguments.at(root)) {
     arguments.require_size(from.size(), block.whole.size(), "the input");
     arguments.require_disjoint(from, to);
@@ -34,8 +35,8 @@ void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, 
 
 /// In place: the root's own elements stay at their place in the range; other ranks' ranges are for their own elements
 /// alone.
-template <class Door, class T>
-auto accept_scattering(Door const& arguments, blocks const& block, std::span<T> both, int root) {
+template <class Arguments, class T>
+auto accept_scattering(Arguments const& arguments, blocks const& block, std::span<T> both, int root) {
   range const own = block[arguments.rank()];
   arguments.require_size(both.size(), arguments.at(root) ? block.whole.size() : own.size(), "the range in place");
   if (!arguments.at(root)) return arguments.accept(block, std::span<T const>{}, {}, both, own, root);

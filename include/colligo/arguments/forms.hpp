@@ -141,15 +141,15 @@ std::span<T> counted_for_all(Comm const& comm, T* first, std::size_t n) {
 }
 
 /// The container, resized to n elements if possible. If that fails, reports it to the other ranks.
-template <class Door, class R>
-R& with_size(Door const& arguments, R& out, std::size_t n) {
+template <class Arguments, class R>
+R& with_size(Arguments const& arguments, R& out, std::size_t n) {
   if constexpr (resizable<R>)
     if (std::ranges::size(out) != n) arguments.attempt([&] { out.resize(n); });
   return out;
 }
 /// Resizes an empty container, as Boost.MPI does; any other has to fit.
-template <class Door, class R>
-void fill_empty(Door const& arguments, R& out, std::size_t n) {
+template <class Arguments, class R>
+void fill_empty(Arguments const& arguments, R& out, std::size_t n) {
   if (std::ranges::size(out) == 0) [[unlikely]] with_size(arguments, out, n);
 }
 
