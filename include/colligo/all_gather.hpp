@@ -11,13 +11,13 @@ namespace detail {
 
 /// Every rank gets all blocks. It has its own as input, or at its place in the output.
 template <class Arguments, class T>
-auto accept_gathering_all(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
+auto accept_all_gather(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
   arguments.require_size(to.size(), block.whole.size(), "the output");
   arguments.require_disjoint(from, to);
   return arguments.accept(block, from, block[arguments.rank()], to, block.whole);
 }
 template <class Arguments, class T>
-auto accept_gathering_all(Arguments const& arguments, blocks const& block, std::span<T> both) {
+auto accept_all_gather(Arguments const& arguments, blocks const& block, std::span<T> both) {
   arguments.require_size(both.size(), block.whole.size(), "the range in place");
   range const own = block[arguments.rank()];
   return arguments.accept(block, stretch_of<T const>(both, own), own, both, block.whole);
@@ -31,13 +31,13 @@ struct calls<collective::all_gather> {
     blocks const block = arguments.blocks_of(std::ranges::size(in));
     fill_empty(arguments, out, block.whole.size());
     auto const [from, to] = detail::spans(in, out);
-    return accept_gathering_all(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
+    return accept_all_gather(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Algorithm const& algorithm = {}) {
     call_arguments<collective::all_gather, Comm> const arguments(comm);
     auto const both = span_of(in_place);
-    return accept_gathering_all(arguments,
+    return accept_all_gather(arguments,
                                 arguments.blocks_of(both.size() / static_cast<std::size_t>(arguments.size())), both)
         .template make<How>(no_functor{}, algorithm);
   }

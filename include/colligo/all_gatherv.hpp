@@ -21,13 +21,13 @@ struct calls<collective::all_gatherv> {
     fill_empty(arguments, out, block.whole.size());
     auto const [from, to] = detail::spans(in, out);
     arguments.require_size(from.size(), block[arguments.rank()].size(), "the input");
-    return accept_gathering_all(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
+    return accept_all_gather(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, integers Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, Algorithm const& algorithm = {}) {
     call_arguments<collective::all_gatherv, Comm> const arguments(comm);
-    return accept_gathering_all(arguments, arguments.blocks_of(counts), span_of(both))
+    return accept_all_gather(arguments, arguments.blocks_of(counts), span_of(both))
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, input_of<How, Comm> In, base_of_output<element_at_base<In>> Out,

@@ -10,16 +10,27 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-template <class Arguments, class T>
-auto accept_exchange(Arguments const& arguments, blocks const& vector, std::span<T const> from, std::span<T> to) {
-  return arguments.accept(vector, from, {0, from.size()}, to, {from.size(), from.size() + to.size()});
+template <collective C, communicator Comm, class T>
+auto accept_all_to_all(call_arguments<C, Comm> const& arguments, blocks const& vector, std::span<T const> from,
+                       std::span<T> to) {
+  auto const [from_all, to_all] = vectors_of(C, vector, arguments.rank());
+  range const sent = from_all[arguments.rank()], received = to_all[arguments.rank()];
+  arguments.require_size(from.size(), from_all.whole.size(), "the input");
+  arguments.require_size(to.size(), to_all.whole.size(), "the output");
+  arguments.require_size(received.size(), sent.size(), "the block of this rank from itself");
+  arguments.require_disjoint(from, to);
+  return arguments.accept(vector, from, from_all.whole, to, to_all.whole);
 }
-// p equal blocks of `elements` elements; `which` names the range in errors.
+template <collective C, communicator Comm, class T>
+auto accept_all_to_all(call_arguments<C, Comm> const& arguments, blocks const& vector, std::span<T> both) {
+  auto const [from_all, to_all] = vectors_of(C, vector, arguments.rank());
+  arguments.require_size(both.size(), from_all.whole.size(), "the range in place");
+  return arguments.accept(vector, constant(both), from_all.whole, both, to_all.whole);
+}
+// Of n elements for all ranks together.
 template <class Arguments>
-blocks even_blocks(Arguments const& arguments, std::size_t elements, char const* which) {
-  blocks const block = arguments.blocks_of(elements / static_cast<std::size_t>(arguments.size()));
-  arguments.require_size(elements, block.whole.size(), which);
-  return block;
+blocks even_blocks(Arguments const& arguments, std::size_t n) {
+  return arguments.blocks_of(n / static_cast<std::size_t>(arguments.size()));
 }
 template <>
 struct calls<collective::all_to_all> {
@@ -29,16 +40,14 @@ struct calls<collective::all_to_all> {
     call_arguments<collective::all_to_all, Comm> const arguments(comm);
     fill_empty(arguments, out, std::ranges::size(in));
     auto const [from, to] = detail::spans(in, out);
-    blocks const block = even_blocks(arguments, from.size(), "the input");
-    arguments.require_size(to.size(), from.size(), "the output");
-    arguments.require_disjoint(from, to);
-    return accept_exchange(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
+    return accept_all_to_all(arguments, even_blocks(arguments, from.size()), from, to)
+        .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Algorithm const& algorithm = {}) {
     call_arguments<collective::all_to_all, Comm> const arguments(comm);
     auto const both = span_of(in_place);
-    return accept_exchange(arguments, even_blocks(arguments, both.size(), "the range in place"), constant(both), both)
+    return accept_all_to_all(arguments, even_blocks(arguments, both.size()), both)
         .template make<How>(no_functor{}, algorithm);
   }
 };
@@ -50,25 +59,16 @@ struct calls<collective::all_to_all_v> {
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
     blocks const vector = arguments.blocks_of(counts, out_counts);
-    auto const [from_all, to_all] = vectors_of(collective::all_to_all_v, vector, arguments.rank());
-    fill_empty(arguments, out, to_all.whole.size());
+    fill_empty(arguments, out, vectors_of(collective::all_to_all_v, vector, arguments.rank()).out.whole.size());
     auto const [from, to] = detail::spans(in, out);
-    arguments.require_size(from.size(), from_all.whole.size(), "the input");
-    arguments.require_size(to.size(), to_all.whole.size(), "the output");
-    arguments.require_size(to_all[arguments.rank()].size(), from_all[arguments.rank()].size(),
-                           "the block of this rank from itself");
-    arguments.require_disjoint(from, to);
-    return accept_exchange(arguments, vector, from, to).template make<How>(no_functor{}, algorithm);
+    return accept_all_to_all(arguments, vector, from, to).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, integers Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, Counts const& counts, Algorithm const& algorithm = {}) {
     call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
-    auto const both = span_of(in_place);
-    blocks const vector = arguments.blocks_of(counts, counts);
-    arguments.require_size(both.size(), vectors_of(collective::all_to_all_v, vector, arguments.rank()).in.whole.size(),
-                           "the range in place");
-    return accept_exchange(arguments, vector, constant(both), both).template make<How>(no_functor{}, algorithm);
+    return accept_all_to_all(arguments, arguments.blocks_of(counts, counts), span_of(in_place))
+        .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, class In, integers Counts, integers Displs,
             base_of_output<element_at_base<In>> Out, integers OutCounts,

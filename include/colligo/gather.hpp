@@ -11,7 +11,7 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <class Arguments, class T>
-auto accept_gathering(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to,
+auto accept_gather(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to,
                       int root) {
   if (arguments.at(root)) {
     arguments.require_size(to.size(), block.whole.size(), "the output");
@@ -24,7 +24,7 @@ auto accept_gathering(Arguments const& arguments, blocks const& block, std::span
 /// In place: the root's own elements are at their place in the range; other ranks' ranges have their own elements
 /// alone.
 template <class Arguments, class T>
-auto accept_gathering(Arguments const& arguments, blocks const& block, std::span<T> both, int root) {
+auto accept_gather(Arguments const& arguments, blocks const& block, std::span<T> both, int root) {
   range const own = block[arguments.rank()];
   arguments.require_size(both.size(), arguments.at(root) ? block.whole.size() : own.size(), "the range in place");
   if (!arguments.at(root)) return arguments.accept(block, std::span<T const>(both), own, std::span<T>{}, {}, root);
@@ -39,14 +39,14 @@ struct calls<collective::gather> {
     blocks const block = arguments.blocks_of(std::ranges::size(in));
     if (arguments.at(root)) fill_empty(arguments, out, block.whole.size());
     auto const [from, to] = detail::spans(in, out);
-    return accept_gathering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
+    return accept_gather(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both in_place, int root, Algorithm const& algorithm = {}) {
     call_arguments<collective::gather, Comm> const arguments(comm, root);
     auto const both = span_of(in_place);
     auto const n = arguments.at(root) ? both.size() / static_cast<std::size_t>(arguments.size()) : both.size();
-    return accept_gathering(arguments, arguments.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
+    return accept_gather(arguments, arguments.blocks_of(n), both, root).template make<How>(no_functor{}, algorithm);
   }
 };
 template <>
@@ -60,14 +60,14 @@ struct calls<collective::gatherv> {
     if (arguments.at(root)) fill_empty(arguments, out, block.whole.size());
     auto const [from, to] = detail::spans(in, out);
     arguments.require_size(from.size(), block[arguments.rank()].size(), "the input");
-    return accept_gathering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
+    return accept_gather(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, integers Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::gatherv, Comm> const arguments(comm, root);
-    return accept_gathering(arguments, arguments.blocks_of(counts), span_of(both), root)
+    return accept_gather(arguments, arguments.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, input_of<How, Comm> In, base_of_output<element_at_base<In>> Out,

@@ -13,7 +13,7 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <class Arguments, class T>
-auto accept_reducing(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
+auto accept_reduce_scatter(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to) {
   arguments.require_size(from.size(), block.whole.size(), "the input");
   arguments.require_size(to.size(), block[arguments.rank()].size(), "the output");
   arguments.require_disjoint(from, to);
@@ -27,7 +27,7 @@ struct calls<collective::reduce_scatter> {
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::reduce_scatter, Comm> const arguments(comm);
     auto const [from, to] = detail::spans(in, out);
-    return accept_reducing(arguments, arguments.blocks_of(counts), from, to)
+    return accept_reduce_scatter(arguments, arguments.blocks_of(counts), from, to)
         .template make<How>(std::forward<Op>(op), algorithm);
   }
 };
@@ -40,7 +40,7 @@ struct calls<collective::reduce_scatter_block> {
     auto const [from, to] = detail::spans(in, out);
     std::size_t const each = from.size() / static_cast<std::size_t>(arguments.size());
     if (to.empty()) arguments.require_size(0, each, "the output");   // which sets the length
-    return accept_reducing(arguments, arguments.blocks_of(to.size()), from, to)
+    return accept_reduce_scatter(arguments, arguments.blocks_of(to.size()), from, to)
         .template make<How>(std::forward<Op>(op), algorithm);
   }
 };

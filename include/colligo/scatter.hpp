@@ -11,7 +11,7 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <class Arguments, class T>
-auto accept_scattering(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to,
+auto accept_scatter(Arguments const& arguments, blocks const& block, std::span<T const> from, std::span<T> to,
                        int root) {
   if (arguments.at(root)) {
     arguments.require_size(from.size(), block.whole.size(), "the input");
@@ -36,7 +36,7 @@ void scatter_to_pointer(Comm const& comm, Sizes const& sizes, T* out, int root, 
 /// In place: the root's own elements stay at their place in the range; other ranks' ranges are for their own elements
 /// alone.
 template <class Arguments, class T>
-auto accept_scattering(Arguments const& arguments, blocks const& block, std::span<T> both, int root) {
+auto accept_scatter(Arguments const& arguments, blocks const& block, std::span<T> both, int root) {
   range const own = block[arguments.rank()];
   arguments.require_size(both.size(), arguments.at(root) ? block.whole.size() : own.size(), "the range in place");
   if (!arguments.at(root)) return arguments.accept(block, std::span<T const>{}, {}, both, own, root);
@@ -51,7 +51,7 @@ struct calls<collective::scatter> {
     auto const [from, to] = detail::spans(in, out);
     std::size_t const each = from.size() / static_cast<std::size_t>(arguments.size());
     if (to.empty() && arguments.at(root)) arguments.require_size(0, each, "the output");   // which sets the length
-    return detail::accept_scattering(arguments, arguments.blocks_of(to.size()), from, to, root)
+    return accept_scatter(arguments, arguments.blocks_of(to.size()), from, to, root)
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
@@ -59,7 +59,7 @@ struct calls<collective::scatter> {
     call_arguments<collective::scatter, Comm> const arguments(comm, root);
     auto const both = span_of(in_place);
     auto const n = arguments.at(root) ? both.size() / static_cast<std::size_t>(arguments.size()) : both.size();
-    return detail::accept_scattering(arguments, arguments.blocks_of(n), both, root)
+    return accept_scatter(arguments, arguments.blocks_of(n), both, root)
         .template make<How>(no_functor{}, algorithm);
   }
 };
@@ -73,14 +73,14 @@ struct calls<collective::scatterv> {
     auto const [from, to] = detail::spans(in, out);
     blocks const block = arguments.blocks_of(counts);
     arguments.require_size(to.size(), block[arguments.rank()].size(), "the output");
-    return detail::accept_scattering(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
+    return accept_scatter(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, integers Counts,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, Both both, Counts const& counts, int root,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::scatterv, Comm> const arguments(comm, root);
-    return detail::accept_scattering(arguments, arguments.blocks_of(counts), span_of(both), root)
+    return accept_scatter(arguments, arguments.blocks_of(counts), span_of(both), root)
         .template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, class In, integers Counts, integers Displs,
