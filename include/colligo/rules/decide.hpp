@@ -125,7 +125,7 @@ choice pinned(Tag const& tag) {
   }
 }
 
-/// The choice of an algorithm for a call. accepted::decide() in call_arguments.hpp has checked it.
+/// The choice of an algorithm for a call. accepted::decide() in accepted.hpp has checked it.
 template <collective C, class T, class Op, class Algorithm>
 decltype(auto) decide(endpoint& state, call const& call, Algorithm const& algorithm) {
   if constexpr (std::is_same_v<Algorithm, automatic>) return by_rules(state, call, &policy_table_of<C>);
