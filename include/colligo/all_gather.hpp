@@ -30,7 +30,7 @@ struct calls<collective::all_gather> {
     call_arguments<collective::all_gather, Comm> const arguments(comm);
     blocks const block = arguments.blocks_of(std::ranges::size(in));
     fill_empty(arguments, out, block.whole.size());
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return accept_all_gather(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>

@@ -19,7 +19,7 @@ struct calls<collective::all_gatherv> {
     call_arguments<collective::all_gatherv, Comm> const arguments(comm);
     blocks const block = arguments.blocks_of(counts);
     fill_empty(arguments, out, block.whole.size());
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     arguments.require_size(from.size(), block[arguments.rank()].size(), "the input");
     return accept_all_gather(arguments, block, from, to).template make<How>(no_functor{}, algorithm);
   }

@@ -39,7 +39,7 @@ struct calls<collective::all_to_all> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Algorithm const& algorithm = {}) {
     call_arguments<collective::all_to_all, Comm> const arguments(comm);
     fill_empty(arguments, out, std::ranges::size(in));
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return accept_all_to_all(arguments, even_blocks(arguments, from.size()), from, to)
         .template make<How>(no_functor{}, algorithm);
   }
@@ -60,7 +60,7 @@ struct calls<collective::all_to_all_v> {
     call_arguments<collective::all_to_all_v, Comm> const arguments(comm);
     blocks const vector = arguments.blocks_of(counts, out_counts);
     fill_empty(arguments, out, vectors_of(collective::all_to_all_v, vector, arguments.rank()).out.whole.size());
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return accept_all_to_all(arguments, vector, from, to).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, integers Counts,

@@ -26,7 +26,7 @@ struct calls<collective::barrier> {
     if constexpr (How == made::at_once) {
       return arguments.accept_whole(std::span<std::byte>(here)).template make<How>(no_functor{}, algorithm);
     } else {
-      auto owned = arguments.accept_whole(std::span<std::byte>(here)).template own<owned_bytes>();
+      auto owned = arguments.accept_whole(std::span<std::byte>(here)).template allocate<owned_bytes>();
       auto accepted = arguments.accept_whole(std::span<std::byte>(owned->bytes));
       return accepted.template make_owning<How, no_functor>(std::move(owned), algorithm);
     }

@@ -38,7 +38,7 @@ struct calls<collective::gather> {
     call_arguments<collective::gather, Comm> const arguments(comm, root);
     blocks const block = arguments.blocks_of(std::ranges::size(in));
     if (arguments.at(root)) fill_empty(arguments, out, block.whole.size());
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return accept_gather(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }
   template <made How, communicator Comm, in_place_over<Comm> Both, algorithm Algorithm = automatic>
@@ -58,7 +58,7 @@ struct calls<collective::gatherv> {
     call_arguments<collective::gatherv, Comm> const arguments(comm, root);
     blocks const block = arguments.blocks_of(counts);
     if (arguments.at(root)) fill_empty(arguments, out, block.whole.size());
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     arguments.require_size(from.size(), block[arguments.rank()].size(), "the input");
     return accept_gather(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);
   }

@@ -89,7 +89,7 @@ made_t<How> exchange_halo(halo_exchange<Comm, T, D> const& halo, Algorithm const
     accepted.make(no_functor{}, algorithm);
     if (parts.packs()) parts.unpack();
   } else {
-    auto owned = accepted.template own<packing_halo<T, D>>(halo.parts);
+    auto owned = accepted.template allocate<packing_halo<T, D>>(halo.parts);
     return accepted.template make_owning<How, no_functor>(std::move(owned), algorithm);
   }
 }

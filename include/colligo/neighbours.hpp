@@ -178,7 +178,7 @@ struct graph_calls<collective::all_to_all_v> {
     graph_arguments<Comm> const arguments(over.edges(), name);
     arguments.set_blocks(counts, out_counts);
     fill_empty(arguments, out, arguments.edges().elements_in());
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return arguments.template make<How>(from, to, algorithm);
   }
 };
@@ -196,7 +196,7 @@ struct graph_calls<collective::all_to_all> {
                        "a rank without targets takes the length of blocks from its output, which is empty");
     arguments.set_blocks(equal_counts{k, n}, equal_counts{l, n});
     fill_empty(arguments, out, l * n);
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return arguments.template make<How>(from, to, algorithm);
   }
 };
@@ -209,7 +209,7 @@ struct graph_calls<collective::all_gather> {
     std::size_t const k = over.out_degree(), l = over.in_degree(), n = std::ranges::size(in);
     arguments.set_blocks(equal_counts{k, n}, equal_counts{l, n}, true);
     fill_empty(arguments, out, l * n);
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return arguments.template make<How>(from.first(arguments.edges().elements_out()), to, algorithm);
   }
 };
@@ -243,7 +243,7 @@ struct graph_calls<collective::reduce> {
   template <made How, class Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     graph_arguments<Comm>(over.edges(), name).require_size(to.size(), from.size(), "the output", name);
     return make_reduce<How>(over, name, from, equal_counts{over.out_degree(), from.size()}, true, to,
                             std::forward<Op>(op), algorithm);
@@ -257,7 +257,7 @@ struct graph_calls<collective::reduce_scatter> {
             functor_of<How, Out> Op, algorithm Algorithm = automatic>
   static made_t<How> make(neighbours<Comm> const& over, In&& in, Counts const& counts, Out&& out, Op&& op,
                           Algorithm const& algorithm = {}) {
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return make_reduce<How>(over, name, from, counts, false, to, std::forward<Op>(op), algorithm);
   }
 };

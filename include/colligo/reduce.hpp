@@ -16,7 +16,7 @@ struct calls<collective::reduce> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, int root, Algorithm const& algorithm = {}) {
     call_arguments<collective::reduce, Comm> const arguments(comm, root);
     if (arguments.at(root)) fill_empty(arguments, out, std::ranges::size(in));
-    auto [from, to] = detail::spans(in, out);
+    auto [from, to] = detail::spans_of(in, out);
     if (arguments.at(root)) {
       arguments.require_size(to.size(), from.size(), "the output");
       arguments.require_disjoint(from, to);

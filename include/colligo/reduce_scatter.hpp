@@ -26,7 +26,7 @@ struct calls<collective::reduce_scatter> {
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Counts const& counts, Op&& op,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::reduce_scatter, Comm> const arguments(comm);
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return accept_reduce_scatter(arguments, arguments.blocks_of(counts), from, to)
         .template make<How>(std::forward<Op>(op), algorithm);
   }
@@ -37,7 +37,7 @@ struct calls<collective::reduce_scatter_block> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
     call_arguments<collective::reduce_scatter_block, Comm> const arguments(comm);
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     std::size_t const each = from.size() / static_cast<std::size_t>(arguments.size());
     if (to.empty()) arguments.require_size(0, each, "the output");   // which sets the length
     return accept_reduce_scatter(arguments, arguments.blocks_of(to.size()), from, to)

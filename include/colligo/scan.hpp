@@ -48,7 +48,7 @@ struct calls<collective::exclusive_scan> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, std::ranges::range_value_t<Out> const& init, Op&& op,
                           Algorithm const& algorithm = {}) {
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return make_with_init<How>(detail::accept_elementwise(call_arguments<what, Comm>(comm), from, to), to, init,
                                std::forward<Op>(op), algorithm);
   }
@@ -76,7 +76,7 @@ struct calls<collective::exclusive_scan> {
       detail::combine_with_init(first, initial, to, op);
     } else {
       using functor = std::decay_t<Op>;
-      auto owned = accepted.template own<owned_scan<T, functor>>(std::forward<Op>(op), init, to, first);
+      auto owned = accepted.template allocate<owned_scan<T, functor>>(std::forward<Op>(op), init, to, first);
       accepted.call.init = &owned->initial;
       return accepted.template make_owning<How, functor>(std::move(owned), algorithm);
     }

@@ -48,7 +48,7 @@ struct calls<collective::scatter> {
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, int root, Algorithm const& algorithm = {}) {
     call_arguments<collective::scatter, Comm> const arguments(comm, root);
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     std::size_t const each = from.size() / static_cast<std::size_t>(arguments.size());
     if (to.empty() && arguments.at(root)) arguments.require_size(0, each, "the output");   // which sets the length
     return accept_scatter(arguments, arguments.blocks_of(to.size()), from, to, root)
@@ -70,7 +70,7 @@ struct calls<collective::scatterv> {
   static made_t<How> make(Comm const& comm, In&& in, Counts const& counts, Out&& out, int root,
                           Algorithm const& algorithm = {}) {
     call_arguments<collective::scatterv, Comm> const arguments(comm, root);
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     blocks const block = arguments.blocks_of(counts);
     arguments.require_size(to.size(), block[arguments.rank()].size(), "the output");
     return accept_scatter(arguments, block, from, to, root).template make<How>(no_functor{}, algorithm);

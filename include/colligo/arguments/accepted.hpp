@@ -14,9 +14,7 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// A call is blocking, started as a request, or made as a persistent request.
-enum class made { at_once, started, ready };
-/// Its result type.
+/// The result type of a call.
 template <made How>
 using made_t = std::conditional_t<How == made::at_once, void,
                                   std::conditional_t<How == made::started, request, persistent>>;
@@ -74,9 +72,9 @@ class accepted {
     }
   }
 
-  /// Makes an object that a request owns. If that fails, tells the other ranks.
+  /// An object that a request will own. If there is no memory, tells the other ranks.
   template <class Owned, class... Arguments>
-  owner<Owned> own(Arguments&&... arguments) {
+  owner<Owned> allocate(Arguments&&... arguments) {
     try {
       return make_owner<Owned>(std::forward<Arguments>(arguments)...);
     } catch (...) {
@@ -84,6 +82,7 @@ class accepted {
       throw;
     }
   }
+  /// Makes a request that owns such an object, which has the functor.
   template <made How, class Op, class Owned, class Algorithm>
   made_t<How> make_owning(owner<Owned> owned, Algorithm const& algorithm) {
     set_functor<Algorithm>(owned->op);
@@ -91,6 +90,7 @@ class accepted {
   }
 
  private:
+  // Makes a request that keeps the functor.
   template <made How, class Op, class Algorithm>
   made_t<How> make_request(Op&& op, Algorithm const& algorithm) {
     using kept = std::decay_t<Op>;
@@ -102,7 +102,7 @@ class accepted {
       set_functor<Algorithm>(without_state);
       return prepare<How, kept>(algorithm, {});
     } else {
-      return make_owning<How, kept>(own<owned_functor<kept>>(std::forward<Op>(op)), algorithm);
+      return make_owning<How, kept>(allocate<owned_functor<kept>>(std::forward<Op>(op)), algorithm);
     }
   }
 

@@ -17,14 +17,14 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Input and output as spans.
 template <class In, class Out>
-auto spans(In const& in, Out& out) {
+auto spans_of(In const& in, Out& out) {
   using T = std::ranges::range_value_t<Out>;
   return std::pair(std::span<T const>(in), std::span<T>(out));
 }
 
 /// These elements as the values of a stretch of the vector.
 template <class T>
-auto holding(std::span<T> elements, range stretch) {
+auto values_of(std::span<T> elements, range stretch) {
   using byte = std::conditional_t<std::is_const_v<T>, std::byte const, std::byte>;
   return values<byte>{reinterpret_cast<byte*>(elements.data()), stretch};
 }
@@ -131,8 +131,8 @@ class call_arguments {
     if (!in.data() && !in_covers.empty()) [[unlikely]] refuse_null(as_refused(), "the input", in_covers.size());
     if (!out.data() && !out_covers.empty()) [[unlikely]] refuse_null(as_refused(), "the output", out_covers.size());
     return {state_,
-            {C, nullptr, nullptr, nullptr, memberwise(vector), holding(in, in_covers), holding(out, out_covers), root,
-             before(), C == collective::exclusive_scan && state_.rank() == 0}};   // rank 0 gets init
+            {C, nullptr, nullptr, nullptr, memberwise(vector), values_of(in, in_covers), values_of(out, out_covers),
+             root, before(), C == collective::exclusive_scan && state_.rank() == 0}};   // rank 0 gets init
   }
   /// `in` and `out` are the whole vector, or empty on a rank that contributes nothing or gets nothing.
   template <class T>

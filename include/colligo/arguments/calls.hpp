@@ -44,7 +44,7 @@ struct elementwise_calls {
   template <made How, communicator Comm, input_of<How, Comm> In, output_of<How, In> Out, functor_of<How, Out> Op,
             algorithm Algorithm = automatic>
   static made_t<How> make(Comm const& comm, In&& in, Out&& out, Op&& op, Algorithm const& algorithm = {}) {
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     return detail::accept_elementwise(call_arguments<C, Comm>(comm), from, to)
         .template make<How>(std::forward<Op>(op), algorithm);
   }

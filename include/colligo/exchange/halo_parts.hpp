@@ -86,10 +86,10 @@ class halo_parts {
   }
   std::uint64_t number() const { return number_; }
   bool packs() const { return !sent_.empty() || !received_.empty(); }
-  values<std::byte> field() const { return holding(std::span<T>(field_.data, covers_.size()), covers_); }
+  values<std::byte> field() const { return values_of(std::span<T>(field_.data, covers_.size()), covers_); }
   values<std::byte> packed() {
     if (packed_.empty()) return {nullptr, behind_all};
-    return holding(std::span<T>(packed_), {covers_.last, covers_.last + packed_.size()});
+    return values_of(std::span<T>(packed_), {covers_.last, covers_.last + packed_.size()});
   }
   void pack() {
     for (auto const& [what, at] : sent_) detail::pack(what, packed_.data() + at);

@@ -163,7 +163,7 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, 
   }
   if ((call.at.before() & explanation) != 0 && state.rank() == 0) explain_way(state, call, way, why, prices);
   if (call.checked)
-    agree_on(state, as_call(call), choice_of(way), call.is_request ? call_form::request : call_form::blocking);
+    agree_on(state, as_call(call), choice_of(way), call.is_request ? made::started : made::at_once);
   return way;
 }
 

@@ -107,10 +107,10 @@ struct compare_calls {
 }
 
 // "reduce of 8 double (64 bytes) with root 1, binary_tree, std::plus<void>"
-[[gnu::cold]] COLLIGO_BODY description described(call const& call, choice const& by, call_form form) {
+[[gnu::cold]] COLLIGO_BODY description described(call const& call, choice const& by, made how) {
   constexpr std::size_t functor_shown = 120, details_shown = 200;   // characters
   description words;
-  words.add({form == call_form::request ? "i" : "", name_of(call.what), form == call_form::persistent ? "_init" : ""});
+  words.add({how == made::started ? "i" : "", name_of(call.what), how == made::ready ? "_init" : ""});
   if (call.what != collective::barrier) {
     words.add(" of ");
     describe_elements(call, words);
@@ -179,10 +179,9 @@ struct take_known {
   if (!mine.is_refusal) throw mismatch_error(difference_text(theirs));
 }
 
-[[gnu::cold]] COLLIGO_BODY void agree_on(communicator_state& state, call const& call, choice const& by,
-                                         call_form form) {
+[[gnu::cold]] COLLIGO_BODY void agree_on(communicator_state& state, call const& call, choice const& by, made how) {
   if (state.size() == 1) return;
-  description const words = described(call, by, form);
+  description const words = described(call, by, how);
   compare_with_others(state, words);
   if (has_own_counts(call.what) && compare_blocks) compare_blocks(state, call, words.text());
 }

@@ -33,7 +33,8 @@ choice choose_for(situation const& s);   // choose_body.hpp
 /// an error ("all_reduce on rank 0: "). Throws algorithm_error with the known names.
 choice parse(policy_table const& policies, std::string_view whole, std::string const& where);   // named_body.hpp
 
-enum class call_form { blocking, request, persistent };
+/// A call is blocking, started as a request, or made as a persistent request.
+enum class made { at_once, started, ready };
 class communicator_state;
 struct kept_with_state;
 struct file_setting;

@@ -19,7 +19,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// Returns on all ranks if they make the same call, by the same algorithm over the same transport; otherwise throws
 /// mismatch_error on all ranks. Nothing of the call has been sent by then. Collective over the state.
-void agree_on(communicator_state& state, call const& call, choice const& by, call_form form);
+void agree_on(communicator_state& state, call const& call, choice const& by, made how);
 /// The same for blocks of which two ranks alone know the length. compare_blocks.hpp sets it where there are such calls.
 inline void (*compare_blocks)(communicator_state& state, call const& call, std::string_view words) = nullptr;
 
@@ -141,12 +141,11 @@ inline void require_possible(communicator_state& state, call const& call, choice
 }
 
 // The steps before a call that call::before asks for.
-[[gnu::cold]] inline void before_call_begins(communicator_state& state, call const& call, choice const& by,
-                                             call_form form) {
+[[gnu::cold]] inline void before_call_begins(communicator_state& state, call const& call, choice const& by, made how) {
   if ((call.before & in_functor) != 0) throw_in_functor(state);
   require_possible(state, call, by);
   if ((call.before & explanation) != 0 && explain_call) explain_call(state, call, by);
-  if (call.checked()) agree_on(state, call, by, form);
+  if (call.checked()) agree_on(state, call, by, how);
 }
 
 inline void run_checked(communicator_state& state, call const& call, choice const& by, bool records) {
@@ -184,7 +183,7 @@ class hooked_run {
 template <class Run>
 [[gnu::cold, gnu::noinline]] void run_after(communicator_state& state, call const& call, choice const& by, Run run) {
   hooked_run const told(state, call, by);
-  before_call_begins(state, call, by, call_form::blocking);
+  before_call_begins(state, call, by, made::at_once);
   if ((call.before & exactness) != 0 && sum_exactly->holds_for(state, call, by))
     return sum_exactly->run(state, call, by, &run_checked);
   run();
@@ -205,7 +204,7 @@ COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice 
     around->within = std::move(owned), owned = std::move(around);
   }
   if (asked.before) [[unlikely]]
-    before_call_begins(state, asked, by, persistent ? call_form::persistent : call_form::request);
+    before_call_begins(state, asked, by, persistent ? made::ready : made::started);
   if (!is_always_possible(asked, by)) [[unlikely]] require_possible(state, asked, by);
   if ((asked.before & exactness) != 0 && sum_exactly->holds_for(state, asked, by)) [[unlikely]] {
     call const sums = announcing_refusal(state, asked, [&] { return sum_exactly->own(state, asked, owned); });

@@ -202,7 +202,7 @@ class batch {
   template <detail::lasting In, detail::output_like<In> Out, class Op>
     requires(travels_as_bytes<std::ranges::range_value_t<Out>> && detail::functor_on_elements<Op, Out>)
   void all_reduce(In&& in, Out&& out, Op&& op) {
-    auto const [from, to] = detail::spans(in, out);
+    auto const [from, to] = detail::spans_of(in, out);
     detail::call_arguments<collective::all_reduce, Comm> arguments(comm_);
     arguments.is_call = false;
     arguments.require_size(to.size(), from.size(), "the output");
@@ -286,7 +286,7 @@ class batch {
       parts_.give();
       is_done_ = true;
     } else {
-      auto owned = accepted.template own<detail::run_of_batch>(parts_, is_done_);
+      auto owned = accepted.template allocate<detail::run_of_batch>(parts_, is_done_);
       return detail::made_t<How>(detail::prepare_call(accepted.state, accepted.call,
                                                       decide<c, nothing>(accepted, algorithm), std::move(owned),
                                                       How == detail::made::ready));

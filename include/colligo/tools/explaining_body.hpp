@@ -119,7 +119,7 @@ template <class Lazy>
                                          by.who == decided_by::tried ? nullptr : by.policy, by.over, by.who};
   if (std::find(printed.begin(), printed.end(), now) != printed.end()) return;
   printed.push_back(now);
-  std::string line = "colligo: " + std::string(described(call, by, call_form::blocking).text()) + ": " +
+  std::string line = "colligo: " + std::string(described(call, by, made::at_once).text()) + ": " +
                      transport_text(state, call, by) + ", " + decider_text(state, call, by) +
                      exactness_text(state, call, by);
   if (std::string const unused = unused_override_text(state, call, by); !unused.empty()) line += "; " + unused;
@@ -134,7 +134,7 @@ template <class Lazy>
   erased_policy const* taken = nullptr;
   if (by != nullptr) {
     taken = by->policy;
-    text = std::string(described(call, *by, call_form::blocking).text()) + ", on " + std::to_string(state.size()) +
+    text = std::string(described(call, *by, made::at_once).text()) + ", on " + std::to_string(state.size()) +
            (state.size() == 1 ? " rank\n  " : " ranks\n  ");
     if (auto const refused = why_not(state, call, *by).why; !refused.empty())
       return text + "refused: " + std::string(taken->name) + refused + '\n';
