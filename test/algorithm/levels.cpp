@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <colligo/environment/core_domains.hpp>
+#include <colligo/environment/host.hpp>
 #include <colligo/explain.hpp>
 #include <colligo/tools/association.hpp>
 #include <colligo/rules/choose.hpp>
@@ -220,7 +221,8 @@ class fake_system {
     std::array<detail::run_list, detail::domain_levels> groups;
     for (std::size_t level = 0; level < groups.size(); ++level) {
       std::vector<int> group;
-      detail::fill_groups(group, level, domains.size(), {}, [&](std::size_t r) -> auto& { return domains[r]; });
+      detail::number_groups(group, domains.size(), {}, detail::core_set::most,
+                            [&](std::size_t r) { return domains[r].group[level]; });
       groups[level] = std::move(group);
     }
     return hierarchy::of_domains(static_cast<int>(domains.size()), groups, {}).text();

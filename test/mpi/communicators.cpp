@@ -17,6 +17,7 @@
 #include <colligo/transport/memory/arena.hpp>
 #include <colligo/transport/messages/mpi_state.hpp>
 #include <colligo/bootstrap/mpi_shared.hpp>
+#include <colligo/environment/host.hpp>
 #include <colligo/rules/kept_topology.hpp>
 #include <colligo/transport/memory/shared_host.hpp>
 #include <algorithm>
@@ -520,28 +521,28 @@ BOOST_AUTO_TEST_CASE(launchers_say_how_many_ranks_a_host_has_and_whether_they_ar
       if (char const* const value = std::getenv(name)) before.emplace_back(name, value);
       unsetenv(name);
     }
-  BOOST_TEST(detail::mpi::ranks_of_job() == 0);
+  BOOST_TEST(detail::ranks_of_job() == 0);
   for (char const* const name : of_ranks) {
     setenv(name, "7", 1);
-    BOOST_TEST(detail::mpi::ranks_of_job() == 7, name);
+    BOOST_TEST(detail::ranks_of_job() == 7, name);
     setenv(name, "many", 1);
-    BOOST_TEST(detail::mpi::ranks_of_job() == 0, name);
+    BOOST_TEST(detail::ranks_of_job() == 0, name);
     unsetenv(name);
   }
   setenv("SLURM_STEP_TASKS_PER_NODE", "3(x2),5", 1);
-  BOOST_TEST(detail::mpi::ranks_of_job() == 0);   // of which node this is is not known
+  BOOST_TEST(detail::ranks_of_job() == 0);   // of which node this is is not known
   for (auto const& [node, ranks] : {std::pair{"0", 3}, std::pair{"1", 3}, std::pair{"2", 5}, std::pair{"3", 0}}) {
     setenv("SLURM_NODEID", node, 1);
-    BOOST_TEST(detail::mpi::ranks_of_job() == ranks, node);
+    BOOST_TEST(detail::ranks_of_job() == ranks, node);
   }
-  BOOST_TEST(!detail::mpi::is_bound_by_launcher());
+  BOOST_TEST(!detail::is_bound_by_launcher());
   for (auto const& [kind, bound] : {std::pair{"mask_cpu:", true}, std::pair{"cores", true}, std::pair{"none", false},
                                     std::pair{"", false}}) {
     setenv("SLURM_CPU_BIND_TYPE", kind, 1);
-    BOOST_TEST(detail::mpi::is_bound_by_launcher() == bound, kind);
+    BOOST_TEST(detail::is_bound_by_launcher() == bound, kind);
   }
   setenv("OMPI_MCA_orte_bound_at_launch", "1", 1);
-  BOOST_TEST(detail::mpi::is_bound_by_launcher());
+  BOOST_TEST(detail::is_bound_by_launcher());
   for (char const* const name : others) unsetenv(name);
   for (auto const& [name, value] : before) setenv(name, value.c_str(), 1);
 }

@@ -299,7 +299,8 @@ inline void destroy_state(mpi_state* state) {
   state_->missing_->find_reason(comm(), ranks_, hosts_);
   for (std::size_t level = 0; level < domain_levels; ++level) {
     std::vector<int>& groups = domains_[level];
-    fill_groups(groups, level, ranks_.size(), hosts_, [this](std::size_t r) -> auto& { return ranks_[r].domains; });
+    number_groups(groups, ranks_.size(), hosts_, core_set::most,
+                  [&](std::size_t r) { return ranks_[r].domains.group[level]; });
     if (groups.size() > run_list::few) in_few_runs(groups);
     state_->domains[level] = run_list(std::move(groups));
   }

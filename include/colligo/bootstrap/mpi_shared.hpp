@@ -51,14 +51,6 @@ struct mpi_rank_info {
 };
 mpi_rank_info mpi_rank_info_of_this_process(settings* environment);
 
-namespace mpi {
-/// The job's ranks on this host, as the launcher says (Open MPI's, Hydra, MVAPICH's, PALS, Cray's PMI, Slurm); 0: it
-/// does not.
-int ranks_of_job();
-/// The launcher says that it has bound each rank to cores. Others bind too, and do not say so: then masks differ.
-bool is_bound_by_launcher();
-}  // namespace mpi
-
 namespace mpi_rank_table {
 /// Up to this many ranks exchange their info by a gather and a broadcast, more in a tree. Tests set less.
 inline constexpr std::size_t few = 256;

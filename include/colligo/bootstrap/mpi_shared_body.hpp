@@ -4,27 +4,21 @@
 #pragma once
 
 #include <sched.h>
-#include <sys/stat.h>
 #if defined(__linux__)
 #include <sys/uio.h>
 #endif
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
 #include <new>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "../core/error.hpp"
 #include "../core/strings.hpp"
+#include "../environment/host.hpp"
 #include "../transport/messages/mpi_error.hpp"
 #include "../transport/messages/mpi_state.hpp"
 #include "mpi_shared.hpp"
@@ -40,98 +34,21 @@ inline std::atomic<bool> has_warned_of_missing_memory = false;
     std::fprintf(stderr, "colligo: shared memory is not used between the ranks of a host: %s\n", concat(why).c_str());
 }
 
-// FNV-1a.
-inline std::uint64_t hash(std::uint64_t seed, std::string_view text) {
-  for (char const c : text) seed = (seed ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return (seed ^ 0xffu) * 0x100000001b3u;
-}
-
-// Containers may share the host name or the boot identifier, emulated hosts share the latter. Process numbers are valid
-// only in one name space.
-[[gnu::cold]] COLLIGO_BODY std::uint64_t hash_of_host() {
-  std::string const boot = read_file("/proc/sys/kernel/random/boot_id", 64).text;
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> node{};
+inline std::string processor_name() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
   int length = 0;
-  check_mpi(MPI_Get_processor_name(node.data(), &length), "MPI_Get_processor_name");
-  struct stat processes{};
-  if (stat("/proc/self/ns/pid", &processes) != 0) processes.st_ino = 0;
-  std::uint64_t all = 0xcbf29ce484222325u;
-  for (std::string_view const text : {std::string_view(boot), std::string_view(name.data()),
-                                      std::string_view(node.data(), static_cast<std::size_t>(length))})
-    all = hash(all, text);
-  return hash(all, concat({processes.st_ino, " ", COLLIGO_CACHE_LINE}));   // they compile different layouts
-}
-
-[[gnu::cold]] COLLIGO_BODY int ranks_of_job() {
-  for (char const* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
-                                     "PALS_LOCAL_SIZE", "PMI_LOCAL_SIZE"})
-    if (char const* const value = std::getenv(variable))
-      if (int const ranks = std::atoi(value); ranks > 0) return ranks;
-  char const* const tasks = std::getenv("SLURM_STEP_TASKS_PER_NODE");
-  char const* const node = std::getenv("SLURM_NODEID");
-  return tasks && node ? tasks_on_node(tasks, node) : 0;
-}
-
-[[gnu::cold]] COLLIGO_BODY bool is_bound_by_launcher() {
-  if (std::getenv("OMPI_MCA_orte_bound_at_launch")) return true;   // Open MPI's, up to 4
-  char const* const by_slurm = std::getenv("SLURM_CPU_BIND_TYPE");   // "mask_cpu:", "none"
-  return by_slurm && *by_slurm != '\0' && !std::string_view(by_slurm).starts_with("none");
+  check_mpi(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+  return {name.data(), static_cast<std::size_t>(length)};
 }
 
 // Ranks of some communicator on this host may run on different cores, so something has bound them; those of another
 // one may all be on one socket.
 inline std::atomic<bool> masks_have_differed = false;
 
-// Reads the numbers at the beginning of a file. Numbers that are not there keep their values.
-[[gnu::cold]] COLLIGO_BODY void read_numbers(std::initializer_list<concat_piece> path,
-                                              std::initializer_list<double*> numbers) {
-  std::FILE* const file = std::fopen(concat(path).c_str(), "r");
-  if (!file) return;
-  for (double* const number : numbers)
-    if (std::fscanf(file, "%lf", number) != 1) break;   // "max"
-  std::fclose(file);
-}
-
-// The least number of cores that a control group or one of its parents allows.
-[[gnu::cold]] COLLIGO_BODY double cores_of_groups(char const* folder, std::string path, bool second_version) {
-  double least = INT_MAX;
-  for (;; path.resize(path.rfind('/'))) {
-    double quota = 0, period = 0;   // -1: no limit
-    if (second_version) read_numbers({folder, path, "/cpu.max"}, {&quota, &period});
-    else {
-      read_numbers({folder, path, "/cpu.cfs_quota_us"}, {&quota});
-      read_numbers({folder, path, "/cpu.cfs_period_us"}, {&period});
-    }
-    if (period > 0 && quota > 0) least = std::min(least, quota / period);
-    if (path.rfind('/') == path.npos) return least;
-  }
-}
-
-// The number of cores that this process's control groups allow, rounded down to at least one.
-[[gnu::cold]] COLLIGO_BODY int cores_of_control_group() {
-  double least = INT_MAX;
-  std::string const groups = read_file("/proc/self/cgroup", std::size_t{1} << 20).text;
-  for (std::size_t at = 0, end; at < groups.size(); at = end + 1) {
-    end = std::min(groups.find('\n', at), groups.size());
-    std::string line = groups.substr(at, end - at);   // number:controllers:path
-    auto const first = line.find(':'), second = line.find(':', first + 1);
-    if (first == line.npos || second == line.npos) continue;
-    line[first] = line[second] = ',';
-    auto const controllers = std::string_view(line).substr(first, second - first + 1);
-    std::string const path = line.substr(second + 1), below = path == "/" ? "" : path;
-    if (controllers == ",,") least = std::min(least, cores_of_groups("/sys/fs/cgroup", below, true));
-    if (controllers.find(",cpu,") != controllers.npos)
-      least = std::min(least, cores_of_groups("/sys/fs/cgroup/cpu", below, false));
-  }
-  return std::max(1, static_cast<int>(least));
-}
-
 }  // namespace mpi
 
 [[gnu::cold]] COLLIGO_BODY mpi_rank_info mpi_rank_info_of_this_process(settings* environment) {
-  static std::uint64_t const host = mpi::hash_of_host();
+  static std::uint64_t const host = hash_of_host(mpi::processor_name());
   std::uint32_t const setting = missing_memory::setting();
   arena* const memory = (setting & (missing_memory::off | missing_memory::strict)) == 0 ? arena::of_process() : nullptr;
   std::size_t bytes = 0;
@@ -312,13 +229,13 @@ COLLIGO_BODY std::byte* mpi_shared::at(std::uint64_t address) const {
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_shared::describe(head& mine) const {
-  static int const job_ranks = mpi::ranks_of_job(), most_cores = mpi::cores_of_control_group();
+  static int const job_ranks = ranks_of_job(), most_cores = cores_of_control_group();
   static std::atomic<int> most_seen = 0;   // ranks of one communicator here, where the launcher does not say
   int const here = static_cast<int>(neighbours_.size());
   for (int seen = most_seen; seen < here && !most_seen.compare_exchange_weak(seen, here);) {}
   mine.job_ranks = std::max(job_ranks, most_seen.load());
   mine.most_cores = most_cores;
-  static bool const by_launcher = mpi::is_bound_by_launcher();
+  static bool const by_launcher = is_bound_by_launcher();
   mine.bound = by_launcher || mpi::masks_have_differed;
   mine.cores = core_set::of_process();
 }

@@ -38,6 +38,12 @@ std::string in_digits(double value, int digits);
 std::string shortest(double value);
 std::string shortest(float value);
 
+/// The hash FNV-1a of a text, or of what was hashed before and the text behind it.
+constexpr std::uint64_t fnv_1a(std::string_view text, std::uint64_t before = 0xcbf29ce484222325u) {
+  for (char const c : text) before = (before ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return before;
+}
+
 /// The edit distance between two words.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 /// The known word with the least edit distance.

@@ -26,9 +26,7 @@
 #include "waits.hpp"
 #include "working_vector.hpp"
 
-namespace colligo::inline COLLIGO_MODE {
-
-namespace detail {
+namespace colligo::inline COLLIGO_MODE::detail {
 
 class communicator_state;
 class requests_of_rank;
@@ -355,5 +353,4 @@ inline hooked_call as_hooked(communicator_state const& state, call const& call, 
 /// The state behind an endpoint.
 inline communicator_state& state_at(endpoint& at) { return static_cast<communicator_state&>(at); }
 
-}  // namespace detail
 }  // namespace colligo

@@ -97,7 +97,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   }
   levels_off_ = asked_for.levels == "off";
   if (!asked_for.levels.empty() && !levels_off_) {
-    levels_asked_ = sizes_in(asked_for.levels);
+    levels_asked_ = levels_in(asked_for.levels);
     std::int64_t together = 1;
     for (int const n : levels_asked_) together = std::min<std::int64_t>(together * n, size());
     if (levels_asked_.empty())

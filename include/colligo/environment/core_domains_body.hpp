@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <climits>
 
 #include "../core/strings.hpp"
 #include "core_domains.hpp"
@@ -33,38 +32,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
     list.remove_prefix(1);
   }
   return all;
-}
-
-[[gnu::cold]] COLLIGO_BODY int tasks_on_node(std::string_view tasks, std::string_view node) {
-  auto const wanted = digits_in(node);
-  for (std::size_t before = 0; wanted && node.empty();) {
-    auto const n = digits_in(tasks);
-    if (!n || *n > INT_MAX) return 0;
-    std::size_t nodes = 1;
-    if (tasks.starts_with("(x")) {
-      tasks.remove_prefix(2);
-      nodes = digits_in(tasks).value_or(0);
-      if (nodes == 0 || !tasks.starts_with(')')) return 0;
-      tasks.remove_prefix(1);
-    }
-    if (*wanted - before < nodes) return static_cast<int>(*n);
-    before += nodes;
-    if (!tasks.starts_with(',')) return 0;
-    tasks.remove_prefix(1);
-  }
-  return 0;
-}
-
-[[gnu::cold]] COLLIGO_BODY std::vector<int> sizes_in(std::string_view text) {
-  std::vector<int> sizes;
-  for (;;) {
-    auto const n = digits_in(text);
-    if (!n || *n < 1 || *n > INT_MAX) return {};
-    sizes.push_back(static_cast<int>(*n));
-    if (text.empty()) return sizes;
-    if (text.front() != 'x') return {};
-    text.remove_prefix(1);
-  }
 }
 
 // The lowest core of `group` if the group contains all of `cores`; otherwise unknown.

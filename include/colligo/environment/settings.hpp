@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../core/machine.hpp"
 #include "../core/policy.hpp"
@@ -75,6 +76,8 @@ void warn_that_nothing_is_traced();
 std::optional<machine> network_in(std::string_view words);
 /// "25ns,110ns,220ns": see COLLIGO_LATENCIES.
 std::optional<line_latencies> latencies_in(std::string_view words);
+/// "4x16x2", numbers above 0: see COLLIGO_LEVELS. Empty if the text is invalid.
+std::vector<int> levels_in(std::string_view words);
 /// Reads "30s", "500ms", "2min", also with ",throw"; none if the text is invalid.
 std::optional<patience_setting> patience_in(std::string_view words);
 /// "30 s", "500 ms".

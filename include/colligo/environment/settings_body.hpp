@@ -225,6 +225,18 @@ struct table_of_program {
   return line_latencies{ns[0] * 1e-9, ns[1] * 1e-9, ns[2] * 1e-9};
 }
 
+[[gnu::cold]] COLLIGO_BODY std::vector<int> levels_in(std::string_view words) {
+  std::vector<int> sizes;
+  for (;;) {
+    auto const n = digits_in(words);
+    if (!n || *n < 1 || *n > INT_MAX) return {};
+    sizes.push_back(static_cast<int>(*n));
+    if (words.empty()) return sizes;
+    if (words.front() != 'x') return {};
+    words.remove_prefix(1);
+  }
+}
+
 [[gnu::cold]] COLLIGO_BODY std::optional<patience_setting> patience_in(std::string_view words) {
   std::string_view time = words.substr(0, words.find(','));
   bool const throws = time.size() != words.size();

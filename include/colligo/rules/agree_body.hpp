@@ -24,7 +24,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class description {
  public:
   void add(std::string_view words) {
-    for (char const c : words) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;   // FNV-1a
+    hash_ = fnv_1a(words, hash_);
     show(words, end_of_part_);
   }
   void add(std::initializer_list<concat_piece> pieces) {   // allocates nothing
@@ -59,7 +59,7 @@ class description {
     length_ += words.size();
   }
 
-  std::uint64_t hash_ = 0xcbf29ce484222325u;
+  std::uint64_t hash_ = fnv_1a("");
   std::size_t length_ = 0, end_of_part_ = longest;
   bool is_cut_ = false;
   std::array<char, longest> text_{};
