@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// each(op, op, ...), for several reductions in one call (core/members.hpp).
+/// each(op, op, ...), for several reductions in one call (core/each_member.hpp).
 #pragma once
 
-#include "core/members.hpp"
+#include "core/each_member.hpp"

@@ -18,10 +18,12 @@ struct any_member {
   template <class T>
   operator T() const;
 };
-/// The number of members of an aggregate with at most 8; an array counts as many members as it has elements.
+/// Each number of members takes a line of its own (each_member.hpp), so there is a limit.
+inline constexpr std::size_t most_members = 8;
+/// The number of members of an aggregate with at most that many; an array counts as many members as it has elements.
 template <class T, class... Members>
 constexpr std::size_t members_of_aggregate() {
-  if constexpr (sizeof...(Members) < 9 && requires { T{Members{}..., any_member{}}; })
+  if constexpr (sizeof...(Members) <= most_members && requires { T{Members{}..., any_member{}}; })
     return members_of_aggregate<T, Members..., any_member>();
   else return sizeof...(Members);
 }

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#include "../core/members.hpp"
+#include "../core/each_member.hpp"
 #include "../communicators/communicators.hpp"
 #include "../arguments/forms.hpp"
 #include "../rules/policies.hpp"

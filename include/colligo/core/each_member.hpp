@@ -19,11 +19,11 @@ namespace colligo::inline COLLIGO_MODE {
 
 namespace detail {
 
-/// T has N members that a structured binding can name.
+/// T has N members that a structured binding can name. count_members() sees no more than most_members of an aggregate.
 template <class T, std::size_t N>
-concept has_members = N > 0 && (tuple_like<T> || N <= 8) && count_members<std::remove_cv_t<T>>() == N;
+concept has_members = N > 0 && (tuple_like<T> || N <= most_members) && count_members<std::remove_cv_t<T>>() == N;
 
-/// References to the members.
+/// References to the members. C++20 has no pack of bindings: a line for each number up to most_members.
 template <std::size_t N, class T>
 constexpr auto members_of(T& x) {
   if constexpr (tuple_like<std::remove_cv_t<T>>) {
