@@ -215,4 +215,5 @@ class schedule {
 
 }  // namespace colligo
 
+#include "play.hpp"
 #include "verify.hpp"
