@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// The bodies of decide.hpp: what happens before a call, and the call.
+/// The bodies of decide.hpp that run a call: what happens before it, and the call.
 #pragma once
 
 #include <new>
@@ -16,6 +16,19 @@
 #include "kept_topology.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+/// Makes a call that is not played: asks whether its algorithm is possible, and runs it.
+inline void run_checked(communicator_state& state, call const& call, choice const& by, bool records = false);
+/// Takes the steps before a call that call::before asks for, then calls run(), which makes the call without them.
+template <class Run>
+[[gnu::cold, gnu::noinline]] void run_after(communicator_state& state, call const& call, choice const& by, Run run);
+
+COLLIGO_BODY void run_call(endpoint& at, call const& call, choice const& by) {
+  communicator_state& state = state_at(at);
+  if (call.before) [[unlikely]] return run_after(state, call, by, [&] { run_checked(state, call, by); });
+  bool records = false;
+  if (!state.play(call, &by, records)) run_checked(state, call, by, records);
+}
 
 /// Returns on all ranks if they make the same call, by the same algorithm over the same transport; otherwise throws
 /// mismatch_error on all ranks. Nothing of the call has been sent by then. Collective over the state.
@@ -39,19 +52,21 @@ void combine_among_ranks(communicator_state& state, Op op, view<T> values) {
                  transport::messages});
 }
 
+// Whether the exception that is handled is this rank's alone. Those that come from messages are not: all ranks throw
+// them, or have been told.
+[[gnu::cold]] inline bool handles_refusal() noexcept try { throw; }
+catch (argument_error const&) { return true; }
+catch (algorithm_error const&) { return true; }
+catch (std::bad_alloc const&) { return true; }
+catch (...) { return false; }
+
 /// Calls f() and reports its errors to the other ranks, which may wait for this one.
 template <class F>
 decltype(auto) announcing_refusal(communicator_state& state, call const& call, F const& f) {
   try {
     return f();
-  } catch (argument_error const& e) {
-    report_refusal(state, call.checked(), e.what());
-    throw;
-  } catch (algorithm_error const& e) {
-    report_refusal(state, call.checked(), e.what());
-    throw;
-  } catch (std::bad_alloc const& e) {
-    report_refusal(state, call.checked(), e.what());
+  } catch (...) {
+    if (handles_refusal()) report_refusal(state, call.checked(), handled_reason());
     throw;
   }
 }
@@ -92,13 +107,13 @@ template <left_open What, class Hierarchy, class Tree>
   throw algorithm_error(concat({where(state, c), name, why}));
 }
 
-struct refusal {
+struct obstacle {
   std::string why;                ///< empty: there is none
   bool is_of_arguments = false;   ///< an argument_error
 };
 
 /// Why a choice is impossible, the same on all ranks. Fills in the state's topology for the policy.
-inline refusal why_not(communicator_state& state, call const& call, choice const& by) {
+inline obstacle why_not(communicator_state& state, call const& call, choice const& by) {
   erased_policy const& what = *by.policy;
   state.known.hosts = state.hosts.kept();
   if (what.is_vendor) {
@@ -133,10 +148,10 @@ inline bool is_always_possible(call const& call, choice const& by) {
 // Reports to the other ranks if it is impossible.
 inline void require_possible(communicator_state& state, call const& call, choice const& by) {
   announcing_refusal(state, call, [&] {
-    refusal const refused = why_not(state, call, by);
-    if (refused.why.empty()) return;
-    if (!refused.is_of_arguments) refuse(state, call.what, by.policy->name, refused.why);
-    throw argument_error(concat({where(state, call.what), by.policy->name, refused.why}));
+    obstacle const found = why_not(state, call, by);
+    if (found.why.empty()) return;
+    if (!found.is_of_arguments) refuse(state, call.what, by.policy->name, found.why);
+    throw argument_error(concat({where(state, call.what), by.policy->name, found.why}));
   });
 }
 
@@ -154,9 +169,6 @@ inline void run_checked(communicator_state& state, call const& call, choice cons
     if (by.policy->is_vendor) return state.execute_vendor(call, by);
   }
   state.execute(call, by, records);
-}
-inline void run_checked(communicator_state& state, call const& call, choice const& by) {
-  run_checked(state, call, by, false);
 }
 
 // Tells a tool that a call begins and ends, also if it throws.
@@ -181,19 +193,14 @@ class hooked_run {
 // Out of line, so that other calls need no stack for it. Only some ranks may have steps before a call, such as
 // explanation, so `run` is what follows without them.
 template <class Run>
-[[gnu::cold, gnu::noinline]] void run_after(communicator_state& state, call const& call, choice const& by, Run run) {
+void run_after(communicator_state& state, call const& call, choice const& by, Run run) {
   hooked_run const told(state, call, by);
   before_call_begins(state, call, by, made::at_once);
   if ((call.before & exactness) != 0 && sum_exactly->holds_for(state, call, by))
-    return sum_exactly->run(state, call, by, &run_checked);
+    return sum_exactly->run(state, call, by, [](communicator_state& at, detail::call const& sums, choice const& same) {
+      run_checked(at, sums, same);
+    });
   run();
-}
-
-COLLIGO_BODY void run_call(endpoint& at, call const& call, choice const& by) {
-  communicator_state& state = state_at(at);
-  if (call.before) [[unlikely]] return run_after(state, call, by, [&] { run_checked(state, call, by); });
-  bool records = false;
-  if (!state.play(call, &by, records)) run_checked(state, call, by, records);
 }
 
 COLLIGO_BODY owned_running prepare_call(endpoint& at, call const& asked, choice const& by,
