@@ -15,7 +15,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 /// The places of the elements in ascending order of key(element); elements of equal keys keep their order.
 template <class Elements, class Key>
-std::vector<std::size_t> stable_order(Elements const& all, Key key) {
+COLLIGO_CONSTEXPR std::vector<std::size_t> stable_order(Elements const& all, Key key) {
   std::vector<std::pair<std::remove_cvref_t<decltype(key(*all.begin()))>, std::size_t>> order;
   order.reserve(all.size());
   for (auto const& one : all) order.emplace_back(key(one), order.size());
@@ -29,7 +29,7 @@ std::vector<std::size_t> stable_order(Elements const& all, Key key) {
 /// Sorts by key(element); elements of equal keys keep their order. std::stable_sort does the same, but in libstdc++ by
 /// what C++20 deprecates: users' compilers would warn.
 template <class Elements, class Key>
-void sort_stably(Elements& all, Key key) {
+COLLIGO_CONSTEXPR void sort_stably(Elements& all, Key key) {
   std::vector<std::remove_cvref_t<decltype(*all.begin())>> sorted;
   sorted.reserve(all.size());
   for (std::size_t const i : stable_order(all, key)) sorted.push_back(std::move(all[i]));

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "../core/stable_order.hpp"
 #include "../shape/ranked_tree.hpp"
 
 /// All throw argument_error for p < 1, and for sizes or roots that do not fit.
@@ -62,7 +63,7 @@ namespace by_name {
 /// clusters hold consecutive ranks, the shapes are in order, and the root is rank 0.
 /// @param hosts    the host of each rank, any numbers; its size is p
 /// @param options  shapes, groups, clusters, the root
-/// Throws argument_error where sizes, the root, groups or shapes do not fit.
+/// Throws argument_error where sizes, the root, groups or shapes do not fit. Takes O(p log p) beside the shapes.
 template <class Lazy = void>
 COLLIGO_CONSTEXPR tree by_host(std::span<int const> hosts, by_host_options const& options = {});
 
@@ -141,6 +142,18 @@ struct level {
   shape join;
 };
 
+// The places of each value, ascending; values in the order of their first places. O(n log n), for n values.
+template <class Lazy>
+COLLIGO_CONSTEXPR std::vector<std::vector<std::size_t>> places_of_equals(std::vector<int> const& values) {
+  std::vector<std::vector<std::size_t>> all;
+  for (std::size_t const place : colligo::detail::stable_order(values, [](int value) { return value; })) {
+    if (all.empty() || values[all.back().front()] != values[place]) all.emplace_back();
+    all.back().push_back(place);
+  }
+  colligo::detail::sort_stably(all, [](auto const& places) { return places.front(); });
+  return all;
+}
+
 // Builds the tree of some ranks, the first of which leads, from the given level inwards; innermost
 // every rank is a part of its own.
 template <class Lazy>
@@ -148,15 +161,13 @@ COLLIGO_CONSTEXPR void join_levels(std::vector<int> const& ranks, std::span<leve
                            std::vector<std::vector<int>>& children) {
   std::vector<int> leaders = ranks;
   if (!levels.empty()) {
-    auto const part_of = [&](int r) { return levels[0].part[static_cast<std::size_t>(r)]; };
     leaders.clear();
-    for (int const r : ranks)
-      if (std::none_of(leaders.begin(), leaders.end(), [&](int l) { return part_of(l) == part_of(r); }))
-        leaders.push_back(r);
-    for (int const leader : leaders) {
+    std::vector<int> parts;
+    for (int const r : ranks) parts.push_back(levels[0].part[static_cast<std::size_t>(r)]);
+    for (std::vector<std::size_t> const& places : places_of_equals<Lazy>(parts)) {
+      leaders.push_back(ranks[places.front()]);
       std::vector<int> part;
-      for (int const r : ranks)
-        if (part_of(r) == part_of(leader)) part.push_back(r);
+      for (std::size_t const place : places) part.push_back(ranks[place]);
       join_levels<Lazy>(part, levels.subspan(1), within, children);
     }
   }
@@ -175,11 +186,7 @@ COLLIGO_CONSTEXPR void join_levels(std::vector<int> const& ranks, std::span<leve
 template <class Lazy>
 COLLIGO_CONSTEXPR std::vector<int> groups_of(std::span<int const> hosts, int groups) {
   std::vector<int> part(hosts.size(), 0);
-  for (std::size_t r = 0; r < hosts.size(); ++r) {
-    if (std::find(hosts.data(), hosts.data() + r, hosts[r]) != hosts.data() + r) continue;
-    std::vector<std::size_t> host;
-    for (std::size_t s = r; s < hosts.size(); ++s)
-      if (hosts[s] == hosts[r]) host.push_back(s);
+  for (std::vector<std::size_t> const& host : places_of_equals<Lazy>({hosts.begin(), hosts.end()})) {
     blocks const even{{0, host.size()}, groups};
     for (int g = 0; g < groups; ++g)
       for (std::size_t i = even[g].first; i < even[g].last; ++i) part[host[i]] = static_cast<int>(host[even[g].first]);
