@@ -27,7 +27,7 @@
 #include <string_view>
 
 #include "../shape/circulant_rounds.hpp"
-#include "../shape/halving_chain.hpp"
+#include "../shape/chained_ring.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

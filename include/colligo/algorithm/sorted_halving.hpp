@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../shape/halving_chain.hpp"
+#include "../shape/chained_ring.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 

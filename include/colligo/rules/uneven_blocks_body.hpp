@@ -13,7 +13,7 @@
 #include "../core/renumbered.hpp"
 #include "../core/small_vector.hpp"
 #include "../shape/everybody.hpp"
-#include "../shape/halving_chain.hpp"
+#include "../shape/chained_ring.hpp"
 #include "../shape/spare_ranks.hpp"
 #include "../shape/tree.hpp"
 

@@ -10,8 +10,12 @@
 
 namespace colligo::inline COLLIGO_MODE {
 
-/// All p ranks after chained halving, in a ring of places in which the segments are in order and the ranks without one
-/// are spread evenly. Where p = 3 2^k three groups are halved, and swap thirds: then all ranks hold a segment.
+/// All p ranks after chained halving (chained_halving.hpp), in a ring of places in which the segments are in order and
+/// the ranks without one are spread evenly. Where p = 3 2^k three groups are halved, and swap thirds: then all ranks
+/// hold a segment.
+///   p = 5   place    0 1 2 3 4     p = 6   place    0 1 2 3 4 5    0-1 2-3 4-5 swap halves: 0 2 4 have ABC, 1 3 5 DEF;
+///           rank     0 2 3 1 4             rank     0 2 4 1 3 5    then 0 2 4 swap thirds, and 1 3 5
+///           segment    A B C D             segment  A B C D E F
 struct chained_ring {
   int p;
   int unit = p & -p;
@@ -23,13 +27,13 @@ struct chained_ring {
     return halving_group{segment % 3 * unit, unit}.rank_of({true, segment / 3});
   }
   constexpr int rank_at(int place) const {
-    int const segment = scaled(place, segments, p);
-    if (scaled(place + 1, segments, p) != segment) return holder(segment);
+    int const segment = floor_of(place, segments, p);
+    if (floor_of(place + 1, segments, p) != segment) return holder(segment);
     return without_segment(place - segment);
   }
   constexpr int place_of(int rank) const {
     auto const [holds, number] = standing_of(rank);
-    return holds ? last_before(number, p, segments) : scaled(number, p, p - segments);
+    return holds ? last_with_floor(number, segments, p) : floor_of(number, p, p - segments);
   }
   constexpr halving_group::standing standing_of(int rank) const {
     if (!thirds) return halving_group{0, p}.standing_of(rank);
@@ -37,10 +41,10 @@ struct chained_ring {
     return {true, 3 * halving_group{group * unit, unit}.standing_of(rank).number + group};
   }
   /// If a segment is one or two of p blocks: its first block, and the segment of a block.
-  constexpr int first_block(int segment) const { return scaled(segment, p, segments); }
-  constexpr int segment_with(int block) const { return last_before(block, segments, p); }
+  constexpr int first_block(int segment) const { return floor_of(segment, p, segments); }
+  constexpr int segment_with(int block) const { return last_with_floor(block, p, segments); }
   /// The second block of a segment, of those that have one in turn.
-  constexpr int second_block(int number) const { return last_before(number, p, p - segments); }
+  constexpr int second_block(int number) const { return last_with_floor(number, p - segments, p); }
   /// Owners of blocks: a segment's holder owns its first block, and a rank without a segment owns the second one, if
   /// any.
   constexpr int owner(int block) const {
@@ -86,12 +90,12 @@ struct chained_ring {
     double const below = moved_in(low, parts), above = low.size == high.size ? below : moved_in(high, parts);
     return std::max(below, above) + longest(1, group.segments(), parts);
   }
-  static constexpr int scaled(int i, int by, int over) {
+  static constexpr int floor_of(int i, int by, int over) {
     return static_cast<int>(static_cast<long long>(i) * by / over);
   }
-  // The largest j of which floor(j over/by) is i at most.
-  static constexpr int last_before(int i, int by, int over) {
-    return static_cast<int>(((static_cast<long long>(i) + 1) * by - 1) / over);
+  // The last j of which floor_of(j, by, over) is i at most.
+  static constexpr int last_with_floor(int i, int by, int over) {
+    return static_cast<int>(((static_cast<long long>(i) + 1) * over - 1) / by);
   }
 };
 
