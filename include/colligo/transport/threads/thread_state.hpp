@@ -38,13 +38,115 @@ struct over_threads {
   using abandoned = typename group_of_threads<Lazy>::abandoned;
   using group = typename group_of_threads<Lazy>::group;
 
-  // Kept with the state or the request, so that a call allocates nothing.
-  struct steps_memory {
+  // What a step sends. Kept with the state or the request, so that a call allocates nothing.
+  struct kept_parcels {
     std::vector<parcel> outgoing;
   };
 
-  class steps;
-  class request_steps;
+  class state;
+
+  class steps : public any_step, public moving_step {
+   public:
+    steps(state& state, working_vector& data, kept_parcels& parcels)
+        : any_step(state.rank(), state.size(), data.of().size, data.memory().operands), state_(state), data_(data),
+          parcels_(parcels) {}
+
+    void move(operand const& alone) override { data_.move(alone); }
+    void list(std::span<operand const> operands, list_kind kind) override {
+      begin(operands, kind);
+      advance_messages(true);
+    }
+
+    void enter(call const&, erased_policy const&, std::uint32_t number) override { number_ = number; }
+    void begin(std::span<operand const> operands, list_kind) override {
+      operands_ = operands;
+      element const& of = data_.of();
+      scratch_sizes const sizes(operands);
+      received_.emplace(data_.memory().received, of, sizes.received);
+      combined_.emplace(data_.memory().combined, of, sizes.combined);
+      std::byte* free = combined_->data();
+      auto& outgoing = parcels_.outgoing;
+      outgoing.clear();
+      for (fragment const p : fragments(operands)) {
+        if (!p.sends()) continue;
+        outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_,
+                            data_.has_failed()});
+        if (p.combines_first()) free += of.bytes(p.elements.size());
+      }
+      for (parcel& p : outgoing) state_.ranks.offer(rank(), p);   // `outgoing` no longer grows: receivers have pointers
+      free_ = received_->data();
+      taken_ = 0;
+    }
+    bool advance() override {
+      if (state_.ranks.failed()) throw abandoned{};
+      return advance_messages(false);
+    }
+    void abandon() override { withdraw(); }
+
+   private:
+    bool advance_messages(bool waits) {
+      try {
+        std::size_t number = 0;
+        bool all = true;
+        for (fragment const p : fragments(operands_)) {
+          if (p.sends() || number++ < taken_) continue;
+          std::byte* const into = p.folds() ? free_ : data_.write(p.elements);
+          if (!take(p, into, waits)) return false;
+          ++taken_;
+          if (p.folds()) free_ += data_.of().bytes(p.elements.size());
+        }
+        for (parcel const& p : parcels_.outgoing) all = all && state_.ranks.is_taken(rank(), p, waits);
+        if (!all) return false;
+      } catch (...) {
+        withdraw();
+        throw;
+      }
+      parcels_.outgoing.clear();
+      combine_received(operands_, received_->data(), rank(), data_);
+      return true;
+    }
+
+    bool take(fragment const& wanted, std::byte* into, bool waits) {
+      parcel* const p = state_.ranks.accept(wanted.peer, rank(), number_, waits);
+      if (!p) return false;
+      std::size_t const n = p->n;
+      std::string_view const type = p->of->name(), mine = data_.of().name();
+      bool const expected = n == wanted.elements.size() && type == mine;
+      try {
+        if (p->failed)
+          throw failed_elsewhere(failed_there(at_call(rank(), number_, name_of(data_.what())), wanted.peer));
+        if (expected) data_.of().copy(p->data, n, into);
+      } catch (...) {
+        data_.fail(std::current_exception());
+      }
+      state_.ranks.took(wanted.peer, *p);   // the sender may reuse the parcel
+      if (!expected)
+        throw mismatch_error(other_elements(at_call(rank(), number_, name_of(data_.what())), wanted.peer,
+                                            concat({wanted.elements.size(), " ", mine}), concat({n, " ", type})));
+      return true;
+    }
+
+    void withdraw() {
+      for (parcel const& p : parcels_.outgoing) state_.ranks.withdraw(rank(), p);
+      parcels_.outgoing.clear();
+    }
+
+    state& state_;
+    working_vector& data_;
+    kept_parcels& parcels_;
+    std::uint32_t number_ = 0;
+    // The step that is in progress.
+    std::span<operand const> operands_;
+    std::optional<room> received_, combined_;
+    std::byte* free_ = nullptr;
+    std::size_t taken_ = 0;   // fragments that have been received
+  };
+
+  // Steps with parcels of their own.
+  class request_steps final : private kept_parcels, public steps {
+   public:
+    request_steps(state& own, working_vector& data) : steps(own, data, static_cast<kept_parcels&>(*this)) {}
+  };
 
   // Around steps over memory, of which all ranks have the same.
   struct among_threads {
@@ -62,7 +164,7 @@ struct over_threads {
   class state final : public communicator_state {
    public:
     state(group& all, int rank, int size, std::shared_ptr<settings const> const& environment)
-        : communicator_state(own_requests_), ranks(all), memory_(make_owner<steps_memory>()) {
+        : communicator_state(own_requests_), ranks(all), parcels_(make_owner<kept_parcels>()) {
       rank_ = rank;
       size_ = size;
       take(environment);
@@ -126,7 +228,7 @@ struct over_threads {
    private:
     void perform(working_vector& data, policy_run const& run) override {
       if (shared_host* const host = shared_for(run.call, run.by.over)) return perform_in_memory(data, run, *host);
-      steps each(*this, data, *memory_);
+      steps each(*this, data, *parcels_);
       this->run_on(each, each, data, run, [&] { each.abandon(); });
     }
 
@@ -138,113 +240,10 @@ struct over_threads {
       this->run_on(*over_memory_, *over_memory_, data, run, [&] { over_memory_->abandon(); });
     }
 
-    owner<steps_memory> memory_;
+    owner<kept_parcels> parcels_;
     owner<shared_host> shared_;
     owner<memory_steps> over_memory_;   // of blocking calls
     requests_of_rank own_requests_;
-  };
-
-  class steps : public any_step, public moving_step {
-   public:
-    steps(state& state, working_vector& data, steps_memory& memory)
-        : any_step(state.rank(), state.size(), data.of().size, data.memory().operands), state_(state), data_(data),
-          memory_(memory) {}
-
-    void move(operand const& alone) override { data_.move(alone); }
-    void list(std::span<operand const> operands, list_kind kind) override {
-      begin(operands, kind);
-      advance_messages(true);
-    }
-
-    void enter(call const&, erased_policy const&, std::uint32_t number) override { number_ = number; }
-    void begin(std::span<operand const> operands, list_kind) override {
-      operands_ = operands;
-      element const& of = data_.of();
-      scratch_sizes const sizes(operands);
-      received_.emplace(data_.memory().received, of, sizes.received);
-      combined_.emplace(data_.memory().combined, of, sizes.combined);
-      std::byte* free = combined_->data();
-      auto& outgoing = memory_.outgoing;
-      outgoing.clear();
-      for (fragment const p : fragments(operands)) {
-        if (!p.sends()) continue;
-        outgoing.push_back({data_.read(p.elements, p.which, free), p.elements.size(), &of, p.peer, number_,
-                            data_.has_failed()});
-        if (p.combines_first()) free += of.bytes(p.elements.size());
-      }
-      for (parcel& p : outgoing) state_.ranks.offer(rank(), p);   // `outgoing` no longer grows: receivers have pointers
-      free_ = received_->data();
-      taken_ = 0;
-    }
-    bool advance() override {
-      if (state_.ranks.failed()) throw abandoned{};
-      return advance_messages(false);
-    }
-    void abandon() override { withdraw(); }
-
-   private:
-    bool advance_messages(bool waits) {
-      try {
-        std::size_t number = 0;
-        bool all = true;
-        for (fragment const p : fragments(operands_)) {
-          if (p.sends() || number++ < taken_) continue;
-          std::byte* const into = p.folds() ? free_ : data_.write(p.elements);
-          if (!take(p, into, waits)) return false;
-          ++taken_;
-          if (p.folds()) free_ += data_.of().bytes(p.elements.size());
-        }
-        for (parcel const& p : memory_.outgoing) all = all && state_.ranks.is_taken(rank(), p, waits);
-        if (!all) return false;
-      } catch (...) {
-        withdraw();
-        throw;
-      }
-      memory_.outgoing.clear();
-      combine_received(operands_, received_->data(), rank(), data_);
-      return true;
-    }
-
-    bool take(fragment const& wanted, std::byte* into, bool waits) {
-      parcel* const p = state_.ranks.accept(wanted.peer, rank(), number_, waits);
-      if (!p) return false;
-      std::size_t const n = p->n;
-      std::string_view const type = p->of->name(), mine = data_.of().name();
-      bool const expected = n == wanted.elements.size() && type == mine;
-      try {
-        if (p->failed)
-          throw failed_elsewhere(failed_there(at_call(rank(), number_, name_of(data_.what())), wanted.peer));
-        if (expected) data_.of().copy(p->data, n, into);
-      } catch (...) {
-        data_.fail(std::current_exception());
-      }
-      state_.ranks.took(wanted.peer, *p);   // the sender may reuse the parcel
-      if (!expected)
-        throw mismatch_error(other_elements(at_call(rank(), number_, name_of(data_.what())), wanted.peer,
-                                            concat({wanted.elements.size(), " ", mine}), concat({n, " ", type})));
-      return true;
-    }
-
-    void withdraw() {
-      for (parcel const& p : memory_.outgoing) state_.ranks.withdraw(rank(), p);
-      memory_.outgoing.clear();
-    }
-
-    state& state_;
-    working_vector& data_;
-    steps_memory& memory_;
-    std::uint32_t number_ = 0;
-    // The step that is in progress.
-    std::span<operand const> operands_;
-    std::optional<room> received_, combined_;
-    std::byte* free_ = nullptr;
-    std::size_t taken_ = 0;   // fragments that have been received
-  };
-
-  // Steps with their own memory.
-  class request_steps final : private steps_memory, public steps {
-   public:
-    request_steps(state& own, working_vector& data) : steps(own, data, static_cast<steps_memory&>(*this)) {}
   };
 };
 
