@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "../topology/memory_prices.hpp"
 #include "choose.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -48,7 +49,7 @@ struct costs {
   /// Over shared memory, each rank reads `bytes_of_each` bytes from every other rank: a cache line of each rank has to
   /// arrive, and two or three arrive at a time.
   double reads_of_all(double bytes_of_each) const {
-    double all = m.alpha + (p - 1) * 50e-9;
+    double all = m.alpha + (p - 1) * fitted::line_of_further_rank;
     if (!given.levels) return all + (p - 1) * bytes_of_each * m.beta;
     hierarchy const& levels = *given.levels;
     for (int level = 0; level < levels.levels(); ++level)
@@ -56,19 +57,18 @@ struct costs {
     return all;
   }
   /// Over shared memory, all other ranks read the vector of one rank: readers get a cache line one after the other.
-  double reads_of_one() const { return m.alpha + (p - 1) * (6e-9 + bytes * 0.054e-9); }
+  double reads_of_one() const {
+    return m.alpha + (p - 1) * (fitted::further_reader + bytes * fitted::byte_of_further_reader);
+  }
   double best_block(int depth, double per_byte) const { return best_block_of(bytes, depth, m.alpha, per_byte); }
 };
-
-/// The memory of a host on which each rank has a core, and it is not known which cores are near. Copies are in cache.
-inline constexpr machine many_cores{0.25e-6, 0.2e-9, 0.05e-9, 1, 1, 1, {3e-9, 0.05e-9, 0.2e-9}};
 
 /// All ranks of a host share one link to the network. Start-ups between hosts overlap, unless the network says
 /// otherwise, because most of one is latency.
 inline std::array<machine, distances> machines_by_distance(situation const& s) {
   machine between = s.network;
   between.ways = 1, between.levels = nullptr;
-  if (between.f_further == 1) between.f_further = 1.0 / 6;
+  if (between.f_further == 1) between.f_further = fitted::further_on_network;
   int cached = 1, sockets = 1;
   if (s.levels) {
     int const on_socket = s.levels->level_within(distance::host), on_host = s.levels->level_within(distance::network);

@@ -254,7 +254,7 @@ auto by_formulas(situation const& s, F f) {
   }
   auto const by_distance = machines_by_distance(s);
   situation far_apart = s;
-  if (!s.hosts) far_apart.network = many_cores, far_apart.network.alpha = s.latencies.host;
+  if (!s.hosts) far_apart.network = fitted::many_cores, far_apart.network.alpha = s.latencies.host;
   else if (C == all_to_all || C == all_to_all_v)
     far_apart.network = sharing_its_link(s, by_distance.back());
   far_apart.network.levels = by_distance.data();

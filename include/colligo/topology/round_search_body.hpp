@@ -156,7 +156,6 @@ class round_search {
     return as_before;
   }
 
-  static constexpr double reader = 6e-9;
   static constexpr int most_joined = 12, most_at_last = 20, most_rounds = 3, many = 512;
   // Updates the longest wait with those of the first `some` of places_.
   void take_longest(int some, double length, double gamma, double& longest, reads& busiest) const {
@@ -200,9 +199,9 @@ class round_search {
         bool const as_before = are_as_before();
         if (readers <= std::exchange(readers_before, readers) && as_before) continue;
         count_reads(static_cast<int>(places_.size()));
-        double longest_here = longest - (readers - 1) * reader;
+        double longest_here = longest - (readers - 1) * fitted::further_reader;
         take_longest(static_cast<int>(places_.size()), bytes_, at_[0].gamma, longest_here, next.busiest);
-        longest = longest_here + (readers - 1) * reader;
+        longest = longest_here + (readers - 1) * fitted::further_reader;
       }
       first = last;
     }
@@ -247,7 +246,7 @@ class round_search {
     double const ways = whole_ ? 1 : 2, bytes = whole_ ? bytes_ : 0;
     double const pieces = bytes_ * (1.0 / slices - 1.0 / static_cast<double>(ranks()));
     double least = whole_ ? 0 : pieces * (2 * at_[0].beta + at_[0].gamma);
-    double nearer_way = whole_ ? reader : 0, nearer = -nearer_way - bytes * at_[0].gamma;
+    double nearer_way = whole_ ? fitted::further_reader : 0, nearer = -nearer_way - bytes * at_[0].gamma;
     for (std::size_t level = 0; level < known_.size(); ++level) {
       auto const far = static_cast<std::size_t>(far_[level]);
       double const some = level == 0 ? groups : std::min(groups, most_[level - 1]);
