@@ -3,6 +3,7 @@
 // flags: -UCOLLIGO_COMPILED -DCOLLIGO_PINNED
 #include <colligo/algorithm/configured.hpp>
 #include <colligo/all_reduce.hpp>
+#include <colligo/transport/threads/threads.hpp>
 
 #include <functional>
 

@@ -11,6 +11,7 @@
 #include <colligo/algorithm/ring.hpp>
 #include <colligo/all_gatherv.hpp>
 #include <colligo/all_reduce.hpp>
+#include <colligo/transport/threads/threads.hpp>
 
 #include <functional>
 

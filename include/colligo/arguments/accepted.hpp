@@ -56,9 +56,10 @@ class accepted {
   /// Makes the call, and returns when it is complete on this rank; or makes a request that keeps the functor.
   template <made How = made::at_once, class Op, class Algorithm>
   made_t<How> make(Op&& op, Algorithm const& algorithm) {
-    static_assert(!is_decided_at_run_time<Algorithm> || requires { sizeof(all_policies<Algorithm>); },
-                  "colligo: with COLLIGO_PINNED a call names its algorithm by a tag: include <colligo/automatic.hpp> "
-                  "for others");
+    static_assert(!(is_decided_at_run_time<Algorithm> || std::is_base_of_v<vendor, Algorithm>) ||
+                      requires { sizeof(all_policies<Algorithm>); },
+                  "colligo: with COLLIGO_PINNED a call names its algorithm by a tag, but not vendor: include "
+                  "<colligo/automatic.hpp> for others");
     using functor = std::remove_reference_t<Op>;
     if constexpr (How != made::at_once) return make_request<How>(std::forward<Op>(op), algorithm);
     else if constexpr (std::is_function_v<functor>) make<How>(&op, algorithm);

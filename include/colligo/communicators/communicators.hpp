@@ -8,7 +8,9 @@
 #include "../core/mode.hpp"   // first: refuses old compilers in few lines
 
 #include "../engine/checked.hpp"
+#if !defined(COLLIGO_PINNED) || !__has_include(<mpi.h>)
 #include "../transport/threads/threads.hpp"
+#endif
 #if __has_include(<mpi.h>)
 #if __has_include(<boost/mpi/communicator.hpp>) && !defined(COLLIGO_WITHOUT_BOOST_MPI) && defined(__cpp_rtti)
 #include "boost_mpi.hpp"

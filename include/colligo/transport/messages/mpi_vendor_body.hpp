@@ -306,21 +306,4 @@ COLLIGO_BODY owner<moving_step> vendor_request(mpi_state& state, call const& cal
   return make_owner<vendor_call>(state, call, persistent ? manner::persistent : manner::started);
 }
 
-// Other vectors go in segments. Of an all_to_all_v a rank knows its own lengths alone.
-[[gnu::cold]] COLLIGO_BODY bool is_counted_by_int(call const& call) {
-  if (call.what == collective::all_to_all_v || !has_blocks(call.what)) return true;
-  return std::cmp_less_equal(has_counts(call.what) ? call.vector.whole.size() : call.vector[0].size(), INT_MAX);
-}
-COLLIGO_BODY bool mpi_state::has_vendor(call const& call) const {
-  bool const is_aligned = !combines(call.what) || call.of->alignment <= alignof(std::max_align_t);   // MPI's operands
-  return mpi::element_of(call).vendor != nullptr && call.of->by_index == nullptr && is_aligned &&
-         is_counted_by_int(call);
-}
-COLLIGO_BODY void mpi_state::run_vendor(call const& call, bool blocking) {
-  mpi::element_of(call).vendor->run(*this, call, blocking);
-}
-COLLIGO_BODY owner<moving_step> mpi_state::vendor_request(call const& call, bool persistent) {
-  return mpi::element_of(call).vendor->request(*this, call, persistent);
-}
-
 }  // namespace colligo
