@@ -43,13 +43,6 @@ struct calls<collective::all_gather> {
   }
 };
 
-template <made How, class... Arguments>
-struct forms_of<collective::all_gather, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: all_gather takes (comm, in, out), (comm, in_place(range)), (comm, value, out), and an "
-                "algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

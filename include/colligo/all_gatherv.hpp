@@ -44,13 +44,6 @@ struct calls<collective::all_gatherv> {
   }
 };
 
-template <made How, class... Arguments>
-struct forms_of<collective::all_gatherv, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: all_gatherv takes (comm, in, out, counts), (comm, in_place(range), counts), (comm, in), and "
-                "an algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

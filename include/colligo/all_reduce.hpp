@@ -13,13 +13,6 @@ template <>
 struct calls<collective::all_reduce> : elementwise_calls<collective::all_reduce> {
 };
 
-template <made How, class... Arguments>
-struct forms_of<collective::all_reduce, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: all_reduce takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), and "
-                "an algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

@@ -89,19 +89,6 @@ struct calls<collective::all_to_all_v> {
   }
 };
 
-template <made How, class... Arguments>
-struct forms_of<collective::all_to_all, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: all_to_all takes (comm, in, out), (comm, in_place(range)), and an algorithm after them");
-};
-
-template <made How, class... Arguments>
-struct forms_of<collective::all_to_all_v, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: all_to_all_v takes (comm, in, counts, out, out_counts), (comm, in_place(range), counts), "
-                "(comm, in, counts), and an algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

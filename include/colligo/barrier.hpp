@@ -33,11 +33,6 @@ struct calls<collective::barrier> {
   }
 };
 
-template <made How, class... Arguments>
-struct forms_of<collective::barrier, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>, "colligo: barrier takes (comm), and an algorithm after it");
-};
-
 }  // namespace detail
 
 namespace by_name {

@@ -83,12 +83,6 @@ std::size_t number_at_root(Comm const& comm, std::size_t here, int root) {
   return number.n;
 }
 
-template <made How, class... Arguments>
-struct forms_of<collective::broadcast, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: broadcast takes (comm, range, root), (comm, value, root), and an algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

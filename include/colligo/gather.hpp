@@ -86,20 +86,6 @@ struct calls<collective::gatherv> {
   }
 };
 
-template <made How, class... Arguments>
-struct forms_of<collective::gather, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: gather takes (comm, in, out, root), (comm, in_place(range), root), (comm, value, out, "
-                "root), and an algorithm after them");
-};
-
-template <made How, class... Arguments>
-struct forms_of<collective::gatherv, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: gatherv takes (comm, in, out, counts, root), (comm, in_place(range), counts, root), (comm, "
-                "in, root), and an algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

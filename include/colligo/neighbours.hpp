@@ -291,13 +291,6 @@ concept accepted_over_graph = requires(neighbours<Comm> const& over, Arguments&&
   COLLIGO_OVER_GRAPH([[nodiscard]], name##_init, what, ready)                                                        \
   COLLIGO_NOT_OVER_GRAPH([[nodiscard]], name##_init, what, ready)
 
-template <made How, class... Arguments>
-struct forms_of<collective::exchange, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: all_gather and all_to_all take (graph, in, out), all_to_all_v (graph, in, counts, out, "
-                "out_counts), reduce (graph, in, out, op), reduce_v (graph, in, counts, out, op), and an algorithm");
-};
-
 }  // namespace detail
 
 namespace by_name {

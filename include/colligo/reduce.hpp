@@ -34,13 +34,6 @@ struct calls<collective::reduce> {
   }
 };
 
-template <made How, class... Arguments>
-struct forms_of<collective::reduce, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: reduce takes (comm, in, out, op, root), (comm, in_place(range), op, root), (comm, value, "
-                "op, root), and an algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

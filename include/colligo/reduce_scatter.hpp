@@ -45,18 +45,6 @@ struct calls<collective::reduce_scatter_block> {
   }
 };
 
-template <made How, class... Arguments>
-struct forms_of<collective::reduce_scatter, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: reduce_scatter takes (comm, in, out, counts, op), and an algorithm after them");
-};
-
-template <made How, class... Arguments>
-struct forms_of<collective::reduce_scatter_block, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: reduce_scatter_block takes (comm, in, out, op), and an algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

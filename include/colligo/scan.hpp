@@ -83,20 +83,6 @@ struct calls<collective::exclusive_scan> {
   }
 };
 
-template <made How, class... Arguments>
-struct forms_of<collective::scan, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: scan takes (comm, in, out, op), (comm, in_place(range), op), (comm, value, op), and an "
-                "algorithm after them");
-};
-
-template <made How, class... Arguments>
-struct forms_of<collective::exclusive_scan, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: exclusive_scan takes (comm, in, out, init, op), (comm, in_place(range), init, op), (comm, "
-                "value, init, op), (comm, value, op), and an algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

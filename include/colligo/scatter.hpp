@@ -118,20 +118,6 @@ void scatter_from_blocks(Comm const& comm, In const& in, Sizes const& sizes, Dis
   });
 }
 
-template <made How, class... Arguments>
-struct forms_of<collective::scatter, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: scatter takes (comm, in, out, root), (comm, in_place(range), root), and an algorithm after "
-                "them");
-};
-
-template <made How, class... Arguments>
-struct forms_of<collective::scatterv, How, Arguments...> : mistake {
-  static_assert(never<Arguments...>,
-                "colligo: scatterv takes (comm, in, counts, out, root), (comm, in_place(range), counts, root), and an "
-                "algorithm after them");
-};
-
 }  // namespace detail
 
 namespace by_name {

@@ -93,7 +93,7 @@ struct elementwise_calls {
   }
 
 /// The last overloads of a blocking call, for arguments that no form accepts. The concept sees only the forms above it,
-/// because a qualified name is looked up where it is written. The message is that of detail::forms_of.
+/// because a qualified name is looked up where it is written. The message is that of detail::answer.
 #define COLLIGO_NO_OTHER_FORM(name)                                                                                  \
   namespace colligo::inline COLLIGO_MODE::by_name {                                                                  \
   template <communicator Comm, class... Arguments>                                                                   \

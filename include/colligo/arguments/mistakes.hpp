@@ -19,18 +19,11 @@ struct mistake {
   friend Out& operator<<(Out& out, mistake const&) { return out; }
 };
 
-/// The message that lists the forms of a call: the header of each collective has one.
-template <collective C, made How, class... Arguments>
-struct forms_of;
-template <class...>
-inline constexpr bool never = false;
-
 /// The result type of a mistaken call, with the message: compilers print little context for it.
 template <collective C, made How, class... Arguments>
-struct answer : std::conditional_t<mistaken_in<C, How, Arguments...>() == mistaken::something ||
-                                       mistaken_in<C, How, Arguments...>() == mistaken::order,
-                                   forms_of<C, How, Arguments...>, mistake> {
+struct answer : mistake {
   static constexpr mistaken what = mistaken_in<C, How, Arguments...>();
+  static constexpr bool lists_forms = what == mistaken::something || what == mistaken::order;
   static_assert(what != mistaken::communicator, "colligo: the first argument is no communicator of the library: for an "
                 "MPI_Comm write colligo::mpi_communicator(comm)");
   static_assert(what != mistaken::name,
@@ -110,6 +103,42 @@ struct answer : std::conditional_t<mistaken_in<C, How, Arguments...>() == mistak
                 "colligo: broadcast alone takes skeletons, contents and archives: include <colligo/skeleton.hpp>");
   static_assert(what != mistaken::value, "colligo: requests and persistent collectives take ranges, which stay where "
                 "they are: for one value write std::span(&value, 1)");
+  static_assert(!lists_forms || C != collective::all_reduce, "colligo: all_reduce takes (comm, in, out, op), "
+                "(comm, in_place(range), op), (comm, value, op), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::reduce, "colligo: reduce takes (comm, in, out, op, root), (comm, "
+                "in_place(range), op, root), (comm, value, op, root), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::broadcast, "colligo: broadcast takes (comm, range, root), (comm, "
+                "value, root), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::all_gather, "colligo: all_gather takes (comm, in, out), (comm, "
+                "in_place(range)), (comm, value, out), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::all_gatherv, "colligo: all_gatherv takes (comm, in, out, counts), "
+                "(comm, in_place(range), counts), (comm, in), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::gather, "colligo: gather takes (comm, in, out, root), (comm, "
+                "in_place(range), root), (comm, value, out, root), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::gatherv, "colligo: gatherv takes (comm, in, out, counts, root), "
+                "(comm, in_place(range), counts, root), (comm, in, root), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::scatter, "colligo: scatter takes (comm, in, out, root), (comm, "
+                "in_place(range), root), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::scatterv, "colligo: scatterv takes (comm, in, counts, out, root), "
+                "(comm, in_place(range), counts, root), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::reduce_scatter, "colligo: reduce_scatter takes (comm, in, out, "
+                "counts, op), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::reduce_scatter_block, "colligo: reduce_scatter_block takes (comm, "
+                "in, out, op), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::scan, "colligo: scan takes (comm, in, out, op), (comm, "
+                "in_place(range), op), (comm, value, op), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::exclusive_scan, "colligo: exclusive_scan takes (comm, in, out, "
+                "init, op), (comm, in_place(range), init, op), (comm, value, init, op), (comm, value, op), and an "
+                "algorithm after them");
+  static_assert(!lists_forms || C != collective::barrier, "colligo: barrier takes (comm), and an algorithm after it");
+  static_assert(!lists_forms || C != collective::all_to_all, "colligo: all_to_all takes (comm, in, out), (comm, "
+                "in_place(range)), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::all_to_all_v, "colligo: all_to_all_v takes (comm, in, counts, "
+                "out, out_counts), (comm, in_place(range), counts), (comm, in, counts), and an algorithm after them");
+  static_assert(!lists_forms || C != collective::exchange, "colligo: all_gather and all_to_all take (graph, in, "
+                "out), all_to_all_v (graph, in, counts, out, out_counts), reduce (graph, in, out, op), reduce_v "
+                "(graph, in, counts, out, op), and an algorithm");
+  static_assert(static_cast<int>(collective::exchange) == 16, "each collective has its line above");
 };
 
 /// The type of wait_all, wait_any and test_all of what is no range of requests.
