@@ -49,5 +49,49 @@ void refuse_rest(refused const& refusal, std::uint32_t calls);
 }  // namespace colligo
 
 #if COLLIGO_HAS_BODIES
-#include "refusals_body.hpp"
+#include "../core/strings.hpp"
+#include "../engine/communicator_state.hpp"
+#include "../rules/run_body.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+[[gnu::cold]] COLLIGO_BODY void refuse_because(refused const& refusal, std::string_view why) {
+  std::string text = concat({where(refusal.state, refusal.what), why});
+  if (refusal.name) text.replace(text.find(name_of(refusal.what)), name_of(refusal.what).size(), refusal.name);
+  if (refusal.is_call) report_refusal(state_at(refusal.state), refusal.checked, text);
+  throw argument_error(text);
+}
+
+[[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& refusal, std::size_t is, std::size_t wanted,
+                                            char const* which) {
+  refuse_because(refusal, concat({which, " has ", with_number(is, "element"), ", expected ", wanted}));
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& refusal, int root) {
+  refuse_because(refusal, concat({"root ", root, " is not a rank, ranks are 0 to ", refusal.state.size() - 1}));
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_overlap(refused const& refusal, bool is_one_range) {
+  refuse_because(refusal, !is_one_range ? "input and output overlap" : refusal.name ? "input and output overlap: "
+      "give it a range of its own" : "input and output overlap; for one range that is both write in_place(range)");
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_null(refused const& refusal, char const* which, std::size_t n) {
+  refuse_because(refusal, concat({which, " is a null pointer, expected ", with_number(n, "element")}));
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_count(refused const& refusal, std::string const& count) {
+  refuse_because(refusal, concat({"a count is negative: ", count}));
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_empty_container(endpoint const& state, char const* note) {
+  throw mismatch_error(concat({where(state, collective::broadcast), "the container is empty, the root's is not: "
+                                 "broadcast(comm, colligo::resized(container), root) takes the root's size",
+                                 *note ? " (" : "", note, *note ? ")" : ""}));
+}
+
+[[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& refusal) {
+  report_refusal(state_at(refusal.state), refusal.checked, handled_reason());
+}
+[[gnu::cold]] COLLIGO_BODY void refuse_rest(refused const& refusal, std::uint32_t calls) {
+  for (int n = static_cast<int>(calls - calls_of(refusal.state)); n-- > 0 && !refusal.checked;) refuse_request(refusal);
+}
+COLLIGO_BODY std::uint32_t calls_of(endpoint& state) { return state_at(state).calls; }
+
+}  // namespace colligo
 #endif

@@ -39,5 +39,64 @@ rank_steps recorded_rank(choice const& algorithm, collective what, policy_table 
 }  // namespace colligo
 
 #if COLLIGO_HAS_BODIES
-#include "recorded_body.hpp"
+#include <utility>
+#include <vector>
+
+#include "../plan/walk.hpp"
+
+namespace colligo::inline COLLIGO_MODE::detail {
+
+inline rank_steps recorded_on(int rank, int p, choice const& by, topology const& known, std::size_t element_size,
+                              blocks const& vector, int root,
+                              std::size_t most_operands = static_cast<std::size_t>(-1)) {
+  small_vector<operand> memory;
+  rank_plan plan;
+  planner step(rank, p, element_size, plan, memory, most_operands);
+  by.policy->run(by.tag(), known, step, vector, root);
+  rank_steps recorded;
+  for (rank_plan::step const& one : plan.steps) {
+    auto const operands = plan.operands_of(one);
+    recorded.by_arrival |= one.kind == list_kind::as_they_come;
+    if (one.kind != list_kind::moves) recorded.steps.emplace_back(operands.begin(), operands.end());
+    else for (operand const& alone : operands) recorded.moves.push_back({recorded.steps.size(), alone});
+  }
+  recorded.algorithm = by.policy->name;
+  if (by.policy->scratch) recorded.scratch = by.policy->scratch(by.tag(), vector, element_size);
+  if (by.policy->work) recorded.arithmetic = by.policy->work(by.tag(), vector, element_size).steps;
+  return recorded;
+}
+
+[[gnu::cold]] COLLIGO_BODY std::optional<schedule> recorded_call(call const& call, choice const& by,
+                                                                 topology const& known,
+                                                                 std::size_t most_operands) try {
+  // A rank knows only its own blocks.
+  if (by.policy->run == nullptr || call.what == collective::all_to_all_v || call.what == collective::exchange)
+    return std::nullopt;
+  int const p = call.vector.parts;
+  std::vector<rank_steps> ranks;
+  std::size_t operands = 0;
+  for (int r = 0; r < p; ++r) {
+    rank_steps const& recorded = ranks.emplace_back(
+        recorded_on(r, p, by, known, call.of->size, call.vector, call.root, most_operands));
+    for (auto const& of_step : recorded.steps) operands += of_step.size();
+    if ((operands += recorded.moves.size()) > most_operands) return std::nullopt;
+  }
+  std::size_t const n = has_two_vectors(call.what) ? vectors_of(call.what, call.vector, 0).out.whole.last
+                                                   : call.vector.whole.size();
+  return schedule(call.what, n, std::move(ranks));
+} catch (plan_is_long const&) {
+  return std::nullopt;
+}
+
+[[gnu::cold]] COLLIGO_BODY rank_steps recorded_rank(choice const& algorithm, collective what,
+                                                    policy_table const& policies, std::size_t element_size, int rank,
+                                                    int p, blocks const& vector, int root) {
+  choice const by = bound(algorithm, policies, decided_by::pinned);
+  auto const name = name_of(algorithm);
+  require_form(by.policy != nullptr, by.policy != nullptr && by.policy->run != nullptr, what, name);
+  if (by.policy->fits) require_ranks(by.policy->fits(by.tag(), {}, p).made_for, p, what, name);
+  return recorded_on(rank, p, by, {}, element_size, vector, root);
+}
+
+}  // namespace colligo
 #endif
