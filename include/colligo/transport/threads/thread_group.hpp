@@ -116,28 +116,19 @@ struct group_of_threads {
 
     void offer(int from, parcel& p) {
       rank_state& d = at(p.to);
-      locked const lock(d.mutex);
-      parcel** last = &d.offered[static_cast<std::size_t>(from)];
-      while (*last) last = &(*last)->next;
-      *last = &p;
-      d.changed.notify_all();
+      append(d, d.offered[static_cast<std::size_t>(from)], p);
     }
 
     /// The first message of `from` in the call `number`. If there is none: waits for it, or returns null.
     parcel* accept(int from, int to, std::uint32_t number, bool waits) {
       rank_state& d = at(to);
-      parcel** place = nullptr;
+      parcel* found = nullptr;
       auto const there = [&] {
-        place = &d.offered[static_cast<std::size_t>(from)];
-        while (*place && (*place)->number != number) place = &(*place)->next;
-        return *place != nullptr;
+        return (found = found ? found : take(d.offered[static_cast<std::size_t>(from)], number)) != nullptr;
       };
       locked lock(d.mutex);
-      if (!await(lock, to, from, number, there, waits)) return nullptr;
-      parcel* const p = *place;
-      *place = p->next;
-      p->accepted = true;
-      return p;
+      await(lock, to, from, number, there, waits);
+      return found;
     }
 
     void took(int from, parcel& p) {
@@ -154,24 +145,13 @@ struct group_of_threads {
 
     void post(letter& l) {
       rank_state& d = at(l.to);
-      locked const lock(d.mutex);
-      parcel** last = &d.letters;
-      while (*last) last = &(*last)->next;
-      *last = &l;
-      d.changed.notify_all();
+      append(d, d.letters, l);
     }
     /// The first letter to this rank in the call `number`; null: there is none.
     letter* take_letter(int rank, std::uint32_t number) {
       rank_state& d = at(rank);
       locked const lock(d.mutex);
-      for (parcel** place = &d.letters; *place; place = &(*place)->next) {
-        if ((*place)->number != number) continue;
-        parcel* const p = *place;
-        *place = p->next;
-        p->accepted = true;
-        return static_cast<letter*>(p);
-      }
-      return nullptr;
+      return static_cast<letter*>(take(d.letters, number));
     }
     /// Throws if a rank has abandoned the call.
     void require_all_in_call(int rank, std::uint32_t number) {
@@ -264,6 +244,22 @@ struct group_of_threads {
       abandoned_calls calls_abandoned;   // with reasons, those of the latest
       numbers_of_calls all_abandoned;
     };
+
+    static void append(rank_state& to, parcel*& list, parcel& p) {
+      locked const lock(to.mutex);
+      parcel** last = &list;
+      while (*last) last = &(*last)->next;
+      *last = &p;
+      to.changed.notify_all();
+    }
+    // Takes the first one in the call `number` out of a list; null: there is none. The list's mutex is locked.
+    static parcel* take(parcel*& list, std::uint32_t number) {
+      parcel** place = &list;
+      while (*place && (*place)->number != number) place = &(*place)->next;
+      parcel* const found = *place;
+      if (found) *place = found->next, found->accepted = true;
+      return found;
+    }
 
     void wake_all() {
       for (rank_state& d : ranks_) {
