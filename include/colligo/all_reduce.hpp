@@ -10,8 +10,7 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <>
-struct calls<collective::all_reduce> : elementwise_calls<collective::all_reduce> {
-};
+struct calls<collective::all_reduce> : elementwise_calls<collective::all_reduce> {};
 
 }  // namespace detail
 

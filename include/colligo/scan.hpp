@@ -13,8 +13,7 @@ namespace colligo::inline COLLIGO_MODE {
 namespace detail {
 
 template <>
-struct calls<collective::scan> : elementwise_calls<collective::scan> {
-};
+struct calls<collective::scan> : elementwise_calls<collective::scan> {};
 
 /// The last step of an exclusive scan: combines init with every rank's result, unless that has it.
 template <class T, class Op>

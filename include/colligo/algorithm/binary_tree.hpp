@@ -40,8 +40,7 @@ struct binary_tree {
 
   template <class T, class Op>
   struct all_reduce {
-    static constexpr bool ordered = true;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = true, same_bits = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {

@@ -54,8 +54,7 @@ struct chained_halving {
 
   template <class T, class Op>
   struct all_reduce : detail::work_of_chained_halving<54> {
-    static constexpr bool ordered = true;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = true, same_bits = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {

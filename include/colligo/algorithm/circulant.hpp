@@ -100,8 +100,7 @@ struct circulant {
 
   template <class T, class Op>
   struct all_reduce : form<T> {
-    static constexpr bool ordered = false;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = false, same_bits = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {

@@ -60,8 +60,7 @@ struct along_trees : detail::tree_walk {
   template <class T, class Op>
   struct all_reduce {
     detail::tree_walk trees{};
-    static constexpr bool ordered = true;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = true, same_bits = true;
 
     constexpr bool in_order(int) const { return trees.reduces_in_order(); }
     constexpr int made_for(int p) const {

@@ -62,8 +62,7 @@ struct direct_by_level {
 
   template <class T, class Op>
   struct all_reduce : detail::over_levels<direct_by_level> {
-    static constexpr bool ordered = true;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = true, same_bits = true;
 
     template <steps Step>
     void operator()(Step& step, range all) const {

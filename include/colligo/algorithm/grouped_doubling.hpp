@@ -42,8 +42,7 @@ struct grouped_doubling {
   template <class T, class Op>
   struct all_reduce {
     grouped_doubling const& knob;
-    static constexpr bool ordered = true;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = true, same_bits = true;
 
     /// Elements beyond the vector: a vector for each rank of a group or, with `early`, for each interval.
     constexpr std::size_t scratch(blocks const& vector, std::size_t) const {

@@ -46,8 +46,7 @@ struct halving_doubling {
   template <class T, class Op>
   struct all_reduce {
     halving_doubling const& knob;
-    static constexpr bool ordered = true;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = true, same_bits = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {

@@ -38,8 +38,7 @@ struct halving_tree {
 
   template <class T, class Op>
   struct all_reduce {
-    static constexpr bool ordered = false;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = false, same_bits = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {

@@ -60,8 +60,7 @@ struct pipelined_chain {
 
   template <class T, class Op>
   struct scan {
-    static constexpr bool ordered = true;
-    static constexpr bool sequential = true;
+    static constexpr bool ordered = true, sequential = true;
     pipelined_chain const& knob;
 
     template <steps Step>
@@ -74,8 +73,7 @@ struct pipelined_chain {
 
   template <class T, class Op>
   struct exclusive_scan {
-    static constexpr bool ordered = true;
-    static constexpr bool sequential = true;
+    static constexpr bool ordered = true, sequential = true;
     pipelined_chain const& knob;
 
     template <steps Step>

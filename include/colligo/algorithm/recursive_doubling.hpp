@@ -28,9 +28,7 @@ struct recursive_doubling {
 
   template <class T, class Op>
   struct all_reduce {
-    static constexpr bool any_size = false;
-    static constexpr bool ordered = true;
-    static constexpr bool same_bits = true;
+    static constexpr bool any_size = false, ordered = true, same_bits = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {

@@ -48,8 +48,7 @@ struct ring {
 
   template <class T, class Op>
   struct all_reduce : detail::exact_for_even_blocks {
-    static constexpr bool ordered = false;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = false, same_bits = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {
@@ -87,8 +86,7 @@ struct ring {
 
   template <class T, class Op>
   struct reduce_scatter : detail::exact_for_even_blocks {
-    static constexpr bool writes_output_alone = true;
-    static constexpr bool ordered = false;
+    static constexpr bool writes_output_alone = true, ordered = false;
 
     template <steps Step>
     constexpr void operator()(Step& step, blocks const& block) const {

@@ -22,9 +22,7 @@ struct rotating_ring {
 
   template <class T, class Op>
   struct all_reduce {
-    static constexpr bool ordered = false;
-    static constexpr bool same_bits = false;
-    static constexpr bool keeps_input = true;
+    static constexpr bool ordered = false, same_bits = false, keeps_input = true;
 
     template <steps Step>
     constexpr void operator()(Step& step, range all) const {

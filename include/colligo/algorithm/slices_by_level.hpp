@@ -118,8 +118,7 @@ struct slices_by_level {
  public:
   template <class T, class Op>
   struct all_reduce : in_slices {
-    static constexpr bool ordered = true;
-    static constexpr bool same_bits = true;
+    static constexpr bool ordered = true, same_bits = true;
 
     template <steps Step>
     void operator()(Step& step, range all) const {

@@ -28,8 +28,7 @@ struct vendor {
   static constexpr std::string_view name = "vendor";
 
   struct form {
-    static constexpr bool ordered = true;
-    static constexpr bool is_made_of_steps = false;
+    static constexpr bool ordered = true, is_made_of_steps = false;
   };
   template <class T, class Op> struct all_reduce : form {};
   template <class T, class Op> struct reduce : form {};

@@ -3,13 +3,11 @@
 /// What calls take: ranges of elements that mean something on another rank, in_place(), and functors.
 #pragma once
 
-#include <cstddef>
 #include <span>   // and the concepts of ranges
 #include <string>
 #include <type_traits>
 
 #include "../core/functor.hpp"
-#include "../core/indexed.hpp"
 #include "../engine/call.hpp"
 
 namespace colligo::inline COLLIGO_MODE {

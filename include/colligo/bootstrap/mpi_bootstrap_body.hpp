@@ -13,7 +13,6 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>

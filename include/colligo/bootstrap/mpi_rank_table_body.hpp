@@ -6,14 +6,12 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <new>
-#include <span>
 #include <vector>
 
 #include "../core/run_list.hpp"

@@ -13,8 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

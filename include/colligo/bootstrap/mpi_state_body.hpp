@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "../core/error.hpp"
-#include "../core/strings.hpp"
 #include "../engine/handles.hpp"
 #include "../engine/requests.hpp"
 #include "mpi_bootstrap_body.hpp"

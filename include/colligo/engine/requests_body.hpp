@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "../core/error.hpp"
-#include "../core/strings.hpp"
 #include "../plan/extent.hpp"
 #include "all_requests_body.hpp"
 #include "handles.hpp"

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "../core/any_step.hpp"
-#include "../environment/settings.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>

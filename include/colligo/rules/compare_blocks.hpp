@@ -3,7 +3,6 @@
 /// Checked mode for calls in which each rank has counts of its own: compares what a rank sends with what is expected.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -12,7 +12,6 @@
 /// operator<<.
 #pragma once
 
-#include <ostream>
 #include <string>
 #include <string_view>
 

@@ -4,11 +4,8 @@
 /// only units with bodies compile it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <span>
-#include <utility>
 
 #include "../../engine/communicator_state.hpp"
 #include "shared_steps.hpp"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "look_ahead.hpp"

@@ -7,8 +7,6 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include <vector>
-
 #include "../../engine/communicator_state.hpp"
 #include "../../engine/requests.hpp"
 #include "mpi_endpoint.hpp"

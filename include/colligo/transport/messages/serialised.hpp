@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstring>
 #include <streambuf>
-#include <type_traits>
 #include <vector>
 
 #include "mpi_vendor.hpp"
