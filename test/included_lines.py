@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """The lines of this library that a unit reads whose one call is a pinned all_reduce, folder by folder.
 
-  test/included_lines.py MOST COMPILER [FLAG...]   fails above MOST lines, or if the rules, the other algorithms or ranks
-                                                   that are threads are among them
+  test/included_lines.py MOST COMPILER [FLAG...]   fails above MOST lines, or if the rules, the other algorithms, the
+                                                   MPI library's collectives or ranks that are threads are among them
 """
 import collections
 import pathlib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: colligo: with COLLIGO_PINNED a call names its algorithm by a tag, but not vendor: include <colligo/automatic.hpp> for others
+// expect: colligo: with COLLIGO_PINNED a call names its algorithm by a tag: include <colligo/automatic.hpp> for others
 // flags: -UCOLLIGO_COMPILED -DCOLLIGO_PINNED
 #include <colligo/algorithm/ring.hpp>
 #include <colligo/all_reduce.hpp>

@@ -58,8 +58,8 @@ class accepted {
   made_t<How> make(Op&& op, Algorithm const& algorithm) {
     static_assert(!(is_decided_at_run_time<Algorithm> || std::is_base_of_v<vendor, Algorithm>) ||
                       requires { sizeof(all_policies<Algorithm>); },
-                  "colligo: with COLLIGO_PINNED a call names its algorithm by a tag, but not vendor: include "
-                  "<colligo/automatic.hpp> for others");
+                  "colligo: with COLLIGO_PINNED a call names its algorithm by a tag: include <colligo/automatic.hpp> "
+                  "for others, and for vendor");
     using functor = std::remove_reference_t<Op>;
     if constexpr (How != made::at_once) return make_request<How>(std::forward<Op>(op), algorithm);
     else if constexpr (std::is_function_v<functor>) make<How>(&op, algorithm);
