@@ -28,6 +28,23 @@ struct pipelined_chain {
 
   static constexpr std::array knobs{knob<pipelined_chain>{"block", &pipelined_chain::block}};
 
+ private:
+  template <class T, bool Inclusive>
+  struct prefixes {
+    static constexpr bool ordered = true, sequential = true;
+    pipelined_chain const& knob;
+
+    template <steps Step>
+    void operator()(Step& step, range all) const {
+      using taken = std::conditional_t<Inclusive, fold, recv>;
+      pipeline const part(all, knob.block, element_size<T>(step), step.size() - 2);
+      int const me = step.rank(), before = me == 0 ? nobody : me - 1, after = me == step.size() - 1 ? nobody : me + 1;
+      own const what = Inclusive ? own::result : me == 0 ? own::input : own::both;
+      for (int i = 0; i <= part.size(); ++i) step(send{after, part[i - 1], what}, taken{before, part[i]});
+    }
+  };
+
+ public:
   template <class T>
   struct broadcast {
     pipelined_chain const& knob;
@@ -59,31 +76,9 @@ struct pipelined_chain {
   };
 
   template <class T, class Op>
-  struct scan {
-    static constexpr bool ordered = true, sequential = true;
-    pipelined_chain const& knob;
-
-    template <steps Step>
-    void operator()(Step& step, range all) const {
-      pipeline const part(all, knob.block, element_size<T>(step), step.size() - 2);
-      int const me = step.rank(), before = me == 0 ? nobody : me - 1, after = me == step.size() - 1 ? nobody : me + 1;
-      for (int i = 0; i <= part.size(); ++i) step(send{after, part[i - 1]}, fold{before, part[i]});
-    }
-  };
-
+  struct scan : prefixes<T, true> {};
   template <class T, class Op>
-  struct exclusive_scan {
-    static constexpr bool ordered = true, sequential = true;
-    pipelined_chain const& knob;
-
-    template <steps Step>
-    void operator()(Step& step, range all) const {
-      pipeline const part(all, knob.block, element_size<T>(step), step.size() - 2);
-      int const me = step.rank(), before = me == 0 ? nobody : me - 1, after = me == step.size() - 1 ? nobody : me + 1;
-      own const what = me == 0 ? own::input : own::both;
-      for (int i = 0; i <= part.size(); ++i) step(send{after, part[i - 1], what}, recv{before, part[i]});
-    }
-  };
+  struct exclusive_scan : prefixes<T, false> {};
 };
 
 }  // namespace colligo

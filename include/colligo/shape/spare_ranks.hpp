@@ -5,7 +5,7 @@
 /// p - r virtual ranks.
 #pragma once
 
-#include "vector_halving.hpp"
+#include "../core/renumbered.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -27,7 +27,8 @@ struct spare_ranks {
   template <steps Step>
   constexpr void share_with_neighbour(Step& step, range all) const {
     int const me = step.rank(), peer = neighbour(me);
-    range const mine = segment(all, me, 2), theirs = segment(all, me ^ 1, 2);
+    bool const upper = me % 2 != 0;
+    range const mine = upper ? high_half(all) : low_half(all), theirs = upper ? low_half(all) : high_half(all);
     step(send{peer, theirs}, fold{peer, mine});
     if (removed(me)) step(send{peer, mine});
     else step(recv{peer, theirs});
