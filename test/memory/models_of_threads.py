@@ -59,7 +59,7 @@ def taken():
 
 
 in_threads = [(threads, f"{function}(", "lock(d.mutex)", "")
-              for function in ("void offer", "parcel* accept", "void took", "void withdraw", "void wake_all")]
+              for function in ("void append", "parcel* accept", "void took", "void withdraw", "void wake_all")]
 
 
 @model(sources=in_threads, mutants=["offers without the mutex", "takes without the mutex", "takes in silence"])

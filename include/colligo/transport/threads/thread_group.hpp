@@ -245,12 +245,12 @@ struct group_of_threads {
       numbers_of_calls all_abandoned;
     };
 
-    static void append(rank_state& to, parcel*& list, parcel& p) {
-      locked const lock(to.mutex);
+    static void append(rank_state& d, parcel*& list, parcel& p) {
+      locked const lock(d.mutex);
       parcel** last = &list;
       while (*last) last = &(*last)->next;
       *last = &p;
-      to.changed.notify_all();
+      d.changed.notify_all();
     }
     // Takes the first one in the call `number` out of a list; null: there is none. The list's mutex is locked.
     static parcel* take(parcel*& list, std::uint32_t number) {
