@@ -8,7 +8,7 @@
 #include "../core/mode.hpp"   // first: refuses old compilers in few lines
 
 #include "../engine/checked.hpp"
-#if !defined(COLLIGO_PINNED) || !__has_include(<mpi.h>)
+#if !defined(COLLIGO_PINNED) || !__has_include(<mpi.h>)   // else a unit with threads includes it
 #include "../transport/threads/threads.hpp"
 #endif
 #if __has_include(<mpi.h>)

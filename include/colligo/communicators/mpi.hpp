@@ -66,7 +66,7 @@ struct state_of<mpi_communicator> : detail::over_mpi {
 
 #if COLLIGO_HAS_BODIES
 #include "../bootstrap/mpi_state_body.hpp"
-#if !defined(COLLIGO_PINNED)
+#if !defined(COLLIGO_PINNED)   // else ../automatic.hpp has it
 #include "../transport/messages/mpi_vendor_body.hpp"
 #endif
 #endif
