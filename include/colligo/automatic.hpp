@@ -4,8 +4,4 @@
 /// unit whose calls name their algorithms by tags, and includes these (algorithm/ring.hpp), compiles nothing else.
 #pragma once
 
-#include "communicators/communicators.hpp"
 #include "rules/policies.hpp"
-#if COLLIGO_HAS_BODIES && __has_include(<mpi.h>)
-#include "transport/messages/mpi_vendor_body.hpp"
-#endif

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <sched.h>
 
+#include <climits>
 #include <exception>
 #include <optional>
 #include <string>

@@ -13,6 +13,8 @@
 #endif
 #include <mpi.h>
 
+#define COLLIGO_OVER_MPI
+
 #include "../core/error.hpp"
 #include "../transport/messages/mpi_endpoint.hpp"
 #include "../transport/messages/mpi_error.hpp"
@@ -66,7 +68,7 @@ struct state_of<mpi_communicator> : detail::over_mpi {
 
 #if COLLIGO_HAS_BODIES
 #include "../bootstrap/mpi_state_body.hpp"
-#if !defined(COLLIGO_PINNED)   // else ../automatic.hpp has it
+#if defined(COLLIGO_HAS_POLICIES)   // without them no call can take the MPI library's own collective
 #include "../transport/messages/mpi_vendor_body.hpp"
 #endif
 #endif

@@ -4,6 +4,8 @@
 /// COLLIGO_PINNED is defined (../automatic.hpp).
 #pragma once
 
+#define COLLIGO_HAS_POLICIES
+
 #include "../algorithm/catalogue.hpp"
 #include "decide.hpp"
 
@@ -50,4 +52,7 @@ inline table_reader read_tables{};
 #if COLLIGO_HAS_BODIES
 #include "decide_body.hpp"
 #include "trees_of_hosts.hpp"
+#if defined(COLLIGO_OVER_MPI)   // else ../communicators/mpi.hpp has it
+#include "../transport/messages/mpi_vendor_body.hpp"
+#endif
 #endif
