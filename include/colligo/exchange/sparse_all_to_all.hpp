@@ -13,6 +13,7 @@
 
 #include "../arguments/call_arguments.hpp"
 #include "../arguments/forms.hpp"
+#include "../arguments/misplaced.hpp"
 #include "../arguments/mistakes.hpp"
 #include "../communicators/communicators.hpp"
 #include "../rules/policies.hpp"
@@ -304,6 +305,8 @@ template <communicator Comm, class... Arguments>
     colligo::isparse_all_to_all(comm, static_cast<Arguments&&>(arguments)...);
   })
 detail::no_messages<Arguments...> isparse_all_to_all(Comm const&, Arguments&&...) { return {}; }
+COLLIGO_COMMUNICATOR_FIRST(sparse_all_to_all)
+COLLIGO_COMMUNICATOR_FIRST(isparse_all_to_all)
 
 }  // namespace by_name
 

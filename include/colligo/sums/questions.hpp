@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "../arguments/misplaced.hpp"
 #include "../arguments/mistakes.hpp"
 #include "lists.hpp"
 #include "summaries.hpp"
@@ -259,4 +260,7 @@ struct no_request : mistake {
     requires(!detail::starts<detail::asked_##name, Comm, Arguments...>)                                              \
   detail::no_request<detail::asked_##name, Comm, Arguments...> name##_init(Comm const&, Arguments&&...) {            \
     return {};                                                                                                       \
-  }
+  }                                                                                                                  \
+  COLLIGO_COMMUNICATOR_FIRST(name)                                                                                   \
+  COLLIGO_COMMUNICATOR_FIRST(i##name)                                                                                \
+  COLLIGO_COMMUNICATOR_FIRST(name##_init)
