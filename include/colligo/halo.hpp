@@ -33,6 +33,7 @@ namespace detail {
 template <class On, class Field>
 struct asked_halo;
 template <class Comm, std::size_t D, view_of_elements Field>
+  requires(!makes_elements<Field>)
 struct asked_halo<grid<Comm, D>, Field> {
   using view = decltype(view_of(std::declval<Field&>()));
   using T = std::remove_pointer_t<decltype(view::data)>;
@@ -45,8 +46,9 @@ struct asked_halo<grid<Comm, D>, Field> {
 /// The type of a mistaken halo(), with the message.
 template <class... Arguments>
 struct no_halo : mistake {
-  static_assert(sizeof...(Arguments) > 99,
-                "colligo: halo takes (grid of ranks, view of this rank's part, layers of ghosts): halo(grid, "
+  static constexpr bool made = (makes_elements<Arguments> || ...);
+  static_assert(!made, "colligo: this mdspan's accessor makes elements (scaled, conjugated), and a halo writes them");
+  static_assert(made, "colligo: halo takes (grid of ranks, view of this rank's part, layers of ghosts): halo(grid, "
                 "row_major(pointer, {height, width}), 1)");
 };
 template <class On, class Field, class... More>

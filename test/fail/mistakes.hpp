@@ -59,6 +59,16 @@ struct metres {
   metres operator+(metres const& other) const { return metres(value + other.value); }
   friend bool operator<(metres const& a, metres const& b) { return a.value < b.value; }
 };
+struct halves {   // an mdspan whose accessor makes elements
+  using element_type = double;
+  using reference = double;
+  static constexpr std::size_t rank() { return 1; }
+  int stride(std::size_t) const;
+  int extent(std::size_t) const;
+  halves const& mapping() const;
+  halves const& extents() const;
+  double* data_handle() const;
+};
 struct sharer { std::shared_ptr<double> value; };
 
 extern colligo::mpi_communicator world;
@@ -79,6 +89,7 @@ extern std::vector<with_pair> with_pairs;
 extern std::vector<adding> hasty;
 extern std::vector<frozen> of_constants;
 extern std::vector<watcher> watchers;
+extern halves halved;
 extern std::pair<std::string, int> word_and_number;
 extern std::vector<std::array<double, 3>> triples;
 extern std::vector<std::vector<double>> lists;

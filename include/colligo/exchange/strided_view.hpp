@@ -172,6 +172,11 @@ concept like_mdspan = requires(View const& x) {
   x.extents().extent(std::size_t{});
   { std::remove_cvref_t<View>::rank() } -> std::convertible_to<std::size_t>;
 };
+/// An mdspan whose elements are no objects in memory (scaled, conjugated).
+template <class View>
+concept makes_elements =
+    like_mdspan<View> && requires { typename std::remove_cvref_t<View>::reference; } &&
+    !std::is_same_v<typename std::remove_cvref_t<View>::reference, typename std::remove_cvref_t<View>::element_type&>;
 // Kokkos::View, whose rank is a constant.
 template <class View>
 concept like_kokkos = requires(View const& x) {
@@ -226,9 +231,8 @@ constexpr auto view_of(View&& view) {
   if constexpr (is_strided_view<type>) {
     return view;
   } else if constexpr (like_mdspan<View>) {
-    if constexpr (requires { typename type::reference; typename type::element_type; })
-      static_assert(std::is_same_v<typename type::reference, typename type::element_type&>,
-                    "colligo: this mdspan's accessor makes elements (scaled, conjugated): copy them");
+    static_assert(!makes_elements<View>,
+                  "colligo: this mdspan's accessor makes elements (scaled, conjugated): copy them");
     auto* const first = [&] {
       if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(view.data_handle())>>) return view.data_handle();
       else return &view.data_handle()[0];
