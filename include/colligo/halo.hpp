@@ -87,9 +87,9 @@ made_t<How> exchange_halo(halo_exchange<Comm, T, D> const& halo, Algorithm const
   accepted.call.in = {field.data, field.covers}, accepted.call.out = field, accepted.call.beyond = parts.packed();
   with_distribution const now(state, parts.number());
   if constexpr (How == made::at_once) {
-    if (parts.packs()) call.attempt([&] { parts.pack(); });   // copies may allocate
+    call.attempt([&] { parts.pack(); });   // copies may allocate
     accepted.make(no_functor{}, algorithm);
-    if (parts.packs()) parts.unpack();
+    parts.unpack();
   } else {
     auto owned = accepted.template allocate<packing_halo<T, D>>(halo.parts);
     return accepted.template make_owning<How, no_functor>(std::move(owned), algorithm);
@@ -133,8 +133,9 @@ detail::no_halo<Arguments...> halo(Arguments&&...);
 
 /// Fills the ghosts of a halo with the neighbours' elements: one message for each neighbour. Ghosts where there is none
 /// keep their values. Throws mismatch_error if neighbours' sides have different lengths, or failed_elsewhere where
-/// another rank has seen that; error if the communicator has been freed. A repeated call allocates nothing. Collective
-/// over the grid's communicator.
+/// another rank has seen that; argument_error while a request of this halo is under way, until the program has seen it
+/// complete; error if the communicator has been freed. A repeated call allocates nothing. Collective over the grid's
+/// communicator.
 template <communicator Comm, class T, std::size_t D, algorithm Algorithm = automatic>
 void exchange(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
   detail::exchange_halo<detail::made::at_once>(declared, algorithm);

@@ -293,6 +293,37 @@ TEST_CASE("sides of different lengths do not match") {
   }), error);
 }
 
+TEST_CASE("two exchanges of one halo at once are refused, until the program has seen the first one complete") {
+  std::atomic<int> wrong = 0, refused = 0;
+  run_threads(3, [&](thread_communicator& comm) {
+    int const me = comm.rank(), left = (me + 2) % 3, right = (me + 1) % 3;
+    std::vector<int> u(3 * 3, me);   // a row, and columns that are packed
+    auto const h = halo(grid(comm, {1, 3}, true), row_major(u.data(), {3, 3}), 1), same = h;
+    auto const is_refused = [&](auto start) {
+      refused += said_by<argument_error>(start).ends_with(
+          ": an earlier exchange of this halo fills the same ghosts: wait for it first");
+    };
+    {
+      auto first = iexchange(h);
+      while (!first.complete()) {}   // the program has not seen it
+      is_refused([&] { exchange(same); });
+      is_refused([&] { iexchange(same).wait(); });
+      first.wait();
+    }
+    exchange(h);
+    auto again = exchange_init(h), other = exchange_init(same);
+    for (int round = 0; round < 3; ++round) {
+      again.start();
+      is_refused([&] { other.start(); });
+      again.wait();
+      other.start(), other.wait();
+    }
+    wrong += u[3] != left || u[5] != right || u[4] != me;
+  });
+  CHECK(wrong == 0);
+  CHECK(refused == 3 * 5);
+}
+
 TEST_CASE("elements that do not lie side by side are packed in the order of the view") {
   std::vector<int> memory(4000);
   std::iota(memory.begin(), memory.end(), 0);

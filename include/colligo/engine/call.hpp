@@ -111,6 +111,7 @@ struct call {
 /// What a request owns for its user: the functor, and work to be done before each start and after its last message.
 class owned_by_request {
  public:
+  bool const* is_active = nullptr;   ///< from before begin() on: of the request
   virtual ~owned_by_request() = default;
   virtual void begin() {}
   virtual void finish() {}

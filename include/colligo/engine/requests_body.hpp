@@ -163,7 +163,7 @@ COLLIGO_BODY void running::start() {
     throw error(where(state_, call_.what) + "this request is active: wait for it before it is started again");
   all_.refuse_inside(state_);
   try {
-    if (owned_) owned_->begin();
+    if (owned_) owned_->is_active = &active_, owned_->begin();
   } catch (...) {   // what packs elements copies them: the others wait for this rank
     state_.refuse(handled_reason());
     throw;

@@ -85,17 +85,24 @@ class halo_parts {
     return all;
   }
   std::uint64_t number() const { return number_; }
-  bool packs() const { return !sent_.empty() || !received_.empty(); }
   values<std::byte> field() const { return values_of(std::span<T>(field_.data, covers_.size()), covers_); }
   values<std::byte> packed() {
     if (packed_.empty()) return {nullptr, behind_all};
     return values_of(std::span<T>(packed_), {covers_.last, covers_.last + packed_.size()});
   }
-  void pack() {
+  /// Throws argument_error while a request fills the same ghosts; `by`: from now on this one does.
+  void pack(owned_by_request const* by = nullptr) {
+    if (filled_by_ && filled_by_->is_active && *filled_by_->is_active) [[unlikely]]
+      throw argument_error(concat({"colligo: exchange on rank ", state().rank(), " of ", state().size(),
+                                   ": an earlier exchange of this halo fills the same ghosts: wait for it first"}));
+    filled_by_ = by;
     for (auto const& [what, at] : sent_) detail::pack(what, packed_.data() + at);
   }
   void unpack() {
     for (auto const& [what, at] : received_) detail::unpack(packed_.data() + at, what);
+  }
+  void forget(owned_by_request const* by) {
+    if (filled_by_ == by) filled_by_ = nullptr;
   }
 
  private:
@@ -154,6 +161,7 @@ class halo_parts {
   std::vector<edge> edges_;
   edge_list list_{};
   std::vector<T> packed_;
+  owned_by_request const* filled_by_ = nullptr;   // the latest request; null: it is gone
   std::uint64_t number_ = 0;
 };
 
@@ -162,7 +170,8 @@ template <class T, std::size_t D>
 struct packing_halo final : owned_functor<no_functor> {
   explicit packing_halo(std::shared_ptr<halo_parts<T, D>> made)
       : owned_functor<no_functor>(no_functor{}), parts(std::move(made)) {}
-  void begin() override { parts->pack(); }
+  ~packing_halo() override { parts->forget(this); }
+  void begin() override { parts->pack(this); }
   void finish() override { parts->unpack(); }
   std::shared_ptr<halo_parts<T, D>> parts;
 };
