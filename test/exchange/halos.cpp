@@ -324,6 +324,23 @@ TEST_CASE("two exchanges of one halo at once are refused, until the program has 
   CHECK(refused == 3 * 5);
 }
 
+TEST_CASE("halos of other widths are told in checked mode, though their sides are equally long") {
+  std::vector<std::string> said(2);
+  run_threads(2, [&](thread_communicator& threads) {
+    auto const comm = checked(threads);
+    std::vector<int> u(100);
+    std::size_t const width = comm.rank() == 0 ? 1 : 2, rows = 4 / width + 2 * width;
+    auto const h = halo(grid(comm, {1, 2}), row_major(u.data(), {rows, std::size_t{8}}), width);
+    auto ready = exchange_init(halo(grid(comm, {1, 2}), row_major(u.data(), {std::size_t{6}, std::size_t{8}}), 1));
+    said[static_cast<std::size_t>(comm.rank())] = said_by<mismatch_error>([&] { exchange(h); });
+    ready.start(), ready.wait();
+  });
+  CHECK(said[0] == said[1]);
+  CHECK(said[0] == "colligo: ranks make different calls: rank 0 calls exchange of int (4 bytes each), width 1, "
+                   "along_edges:window=32; rank 1 calls exchange of int (4 bytes each), width 2, "
+                   "along_edges:window=32");
+}
+
 TEST_CASE("elements that do not lie side by side are packed in the order of the view") {
   std::vector<int> memory(4000);
   std::iota(memory.begin(), memory.end(), 0);

@@ -81,7 +81,7 @@ struct graph_edge {
 /// A rank's edges in an order in which all ranks can perform them (shape/edge_order.hpp).
 struct edge_list {
   edge const* first;
-  std::size_t count;
+  std::size_t count, width = 0;   ///< width: layers of ghosts of a halo
 
   constexpr edge const& operator[](std::size_t i) const { return first[i]; }
 };

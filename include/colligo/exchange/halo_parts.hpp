@@ -67,7 +67,7 @@ class halo_parts {
     for (auto way = ways.rbegin(); way != ways.rend(); ++way) add(*way, false);
     order_edges(on.state().rank(), on.state().size(), ends);
     for (edge_end const& e : ends) edges_.push_back({e.peer, e.sends(), (e.sends() ? out : in)[e.index()]});
-    list_ = {edges_.data(), edges_.size()};
+    list_ = {edges_.data(), edges_.size(), width};
     packed_.resize(packed_elements_);
     number_ = ++on.state().newest_distribution;
   }

@@ -116,6 +116,7 @@ struct compare_calls {
     describe_elements(call, words);
   }
   if (has_root(call.what)) words.add({" with root ", call.root});
+  if (call.vector.edges && call.vector.edges->width != 0) words.add({", width ", call.vector.edges->width});
   words.add(", ");
   describe_algorithm(by, words);
   if (combines(call.what)) {
