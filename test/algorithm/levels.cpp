@@ -307,9 +307,10 @@ TEST_CASE("COLLIGO_LEVELS: the rules decide as on such a host, and explain says 
   using Catch::Matchers::Contains;
   CHECK_THAT(
       said(32, 1, std::plus<>{}, "4x4x2"),
-      Contains("direct_by_level over messages, chosen by the rules for ranks with a core each, levels 4 x 4 x 2, "
+      Contains("direct_by_level over shared memory of threads, chosen by the rules for ranks with a core each, levels "
+               "4 x 4 x 2, "
                "as COLLIGO_LEVELS says"));
-  CHECK_THAT(said(32, 1000, std::plus<>{}, "4x4x2"), Contains("slices_by_level over messages"));
+  CHECK_THAT(said(32, 1000, std::plus<>{}, "4x4x2"), Contains("slices_by_level over shared memory of threads"));
   CHECK_THAT(said(6, 1, std::plus<>{}, "3x2"), Contains("direct_by_level"));
   CHECK_THAT(said(6, 1, std::plus<>{}, "6"), Contains("by the papers' rules"));
   CHECK_THAT(said(30, 1, std::plus<>{}, "4x4x2"), Contains("levels 2..4 x 4 x 2"));

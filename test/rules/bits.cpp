@@ -323,13 +323,14 @@ TEST_CASE("require takes another algorithm than the one named where it is quicke
   };
   using Catch::Matchers::Contains;
   CHECK_THAT(text(8, 100000, std::plus<>{}, require{like(binary_tree{})}),
-             Contains("halving_doubling over messages, chosen among those that have the required property"));
+             Contains("halving_doubling over shared memory of threads, chosen among those that have the required "
+                      "property"));
   CHECK_THAT(text(8, 1, std::plus<>{}, require{like(halving_doubling{})}), Contains("recursive_doubling over"));
-  CHECK_THAT(text(5, 1, std::plus<>{}, require{like(ring{})}), Contains("ring over messages"));
-  CHECK_THAT(text(5, 1, std::plus<>{}, require{as_sequential}), Contains("grouped_doubling over messages"));
-  CHECK_THAT(text(5, 100000, std::plus<>{}, require{as_sequential}), Contains("slices_by_level over messages"));
+  CHECK_THAT(text(5, 1, std::plus<>{}, require{like(ring{})}), Contains("ring over shared memory"));
+  CHECK_THAT(text(5, 1, std::plus<>{}, require{as_sequential}), Contains("grouped_doubling over shared memory"));
+  CHECK_THAT(text(5, 100000, std::plus<>{}, require{as_sequential}), Contains("slices_by_level over shared memory"));
   // What automatic takes has the property already; where all orders give the same bits it is left alone.
-  CHECK_THAT(text(5, 1, std::plus<>{}, require{same_bits}), Contains("grouped_doubling over messages"));
+  CHECK_THAT(text(5, 1, std::plus<>{}, require{same_bits}), Contains("grouped_doubling over shared memory"));
   run_threads(7, [](thread_communicator& comm) {
     auto const said = explain<int>(comm, collective::all_reduce, 1, std::plus<>{}, require{as_sequential});
     if (said.find("papers' rules") == said.npos) throw std::runtime_error("sums of integers are not left to automatic");
@@ -337,7 +338,7 @@ TEST_CASE("require takes another algorithm than the one named where it is quicke
   // A knob makes another algorithm of the same tag.
   CHECK(bits_of_call(5, 1000, require{like(direct{.slices = 1})}) == bits_of_call(5, 1000, direct{}));
   variable const wish("COLLIGO_ALL_REDUCE", "ring");
-  CHECK_THAT(text(5, 1, std::plus<>{}, require{as_sequential}), Contains("grouped_doubling over messages"));
+  CHECK_THAT(text(5, 1, std::plus<>{}, require{as_sequential}), Contains("grouped_doubling over shared memory"));
 }
 
 TEST_CASE("COLLIGO_SUM=exact: sums that are left to the library are exact and rounded once") {

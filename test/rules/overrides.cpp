@@ -81,13 +81,16 @@ TEST_CASE("COLLIGO_EXPLAIN writes a line for each new collective, type, size cla
   for (std::size_t at; (at = said.find("plus<void>")) != std::string::npos;) said.replace(at, 10, "plus<>");
   CHECK(std::ranges::count(said, '\n') == 7);
   CHECK_THAT(said, StartsWith("colligo: all_reduce of 9 int (36 bytes), grouped_doubling:early=0, std::plus<>: over "
-                              "messages, chosen by the papers' rules\n"));
-  CHECK_THAT(said, Contains("all_reduce of 16 int (64 bytes), ring@shared_memory, std::plus<>: over shared memory, "
-                            "pinned by the program\n"));
-  CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<>: over messages, named by the program\n"));
-  CHECK_THAT(said, Contains("1 float (4 bytes), binary_tree, std::plus<>: over messages, named by the program\n"));
-  CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<>: over messages, pinned by the program\n"));
-  CHECK_THAT(said, Contains("barrier, dissemination: over messages, chosen by the papers' rules\n"));
+                              "shared memory of threads, chosen by the papers' rules\n"));
+  CHECK_THAT(said, Contains("all_reduce of 16 int (64 bytes), ring@shared_memory, std::plus<>: over shared memory of "
+                            "threads, pinned by the program\n"));
+  CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<>: over shared memory of threads, "
+                           "named by the program\n"));
+  CHECK_THAT(said, Contains("1 float (4 bytes), binary_tree, std::plus<>: over shared memory of threads, "
+                           "named by the program\n"));
+  CHECK_THAT(said, Contains("1 float (4 bytes), ring, std::plus<>: over shared memory of threads, "
+                           "pinned by the program\n"));
+  CHECK_THAT(said, Contains("barrier, dissemination: over shared memory of threads, chosen by the papers' rules\n"));
 }
 
 TEST_CASE("a switch that is neither on nor off is told of once, and counts as not set") {
@@ -223,13 +226,14 @@ TEST_CASE("explain says what a call would take, who decided, what it costs and w
   auto const first = [](double const& a, double const&) { return a; };
   auto const by_rules = text(4, std::plus<>{}, automatic{});
   CHECK_THAT(by_rules, StartsWith("all_reduce of 100 double (800 bytes), ") && Contains("on 4 ranks") &&
-                           Contains("over messages, chosen by the papers' rules") && Contains("predicted: ") &&
+                           Contains("over shared memory of threads, chosen by the papers' rules") &&
+                           Contains("predicted: ") &&
                            Contains("alternatives: ") && Contains("ring 6."));
   CHECK_THAT(by_rules, Contains("excluded: vendor is the MPI library's own"));
   CHECK_THAT(by_rules, !Contains("excluded: ring"));
   CHECK_THAT(text(4, first, automatic{}), Contains("excluded: ring reorders operands"));
   CHECK_THAT(text(4, first, ring{}), Contains("refused: ring reorders operands"));
-  CHECK_THAT(text(4, std::plus<>{}, ring{}), Contains("ring over messages, pinned by the program"));
+  CHECK_THAT(text(4, std::plus<>{}, ring{}), Contains("ring over shared memory of threads, pinned by the program"));
   CHECK_THAT(text(4, std::plus<>{}, over_shared_memory{ring{}}), Contains("ring over shared memory, pinned"));
   CHECK_THAT(text(4, std::plus<>{}, named("ring@shared_memory")), Contains("ring over shared memory, named"));
   // As the price of the recorded schedule.
@@ -238,7 +242,8 @@ TEST_CASE("explain says what a call would take, who decided, what it costs and w
                 1e6 * price(record<double>(ring{}, collective::all_reduce, 4, 100), typical, sizeof(double)));
   CHECK_THAT(by_rules, Contains(priced.data()));
   variable const wish("COLLIGO_ALL_REDUCE", "ring");
-  CHECK_THAT(text(4, std::plus<>{}, automatic{}), Contains("ring over messages, set by COLLIGO_ALL_REDUCE=ring"));
+  CHECK_THAT(text(4, std::plus<>{}, automatic{}), Contains("ring over shared memory of threads, set by "
+                                                           "COLLIGO_ALL_REDUCE=ring"));
   CHECK_THAT(text(4, first, automatic{}), Contains("COLLIGO_ALL_REDUCE=ring is not used: ring reorders operands"));
   run_threads(2, [](thread_communicator& comm) {
     for (collective const c : collectives)
@@ -287,7 +292,7 @@ TEST_CASE("a table of what was measured decides for what is nearest to its rows,
     return said;
   };
   auto const by_row = [](char const* algorithm, int line) {
-    return StartsWith(std::string(algorithm) + " over messages, chosen by table table_of_a_test:" +
+    return StartsWith(std::string(algorithm) + " over shared memory of threads, chosen by table table_of_a_test:" +
                       std::to_string(line) + '\n');
   };
   std::plus<> const sum;
@@ -319,7 +324,7 @@ TEST_CASE("a table of what was measured decides for what is nearest to its rows,
       colligo::all_gatherv(comm, std::span(in).first(counts[static_cast<std::size_t>(comm.rank())]), out, counts);
       colligo::all_gather(comm, std::span(in).first(16), out);
       auto const took = latest_choice(comm, collective::all_gather);
-      if (took != "ring@messages") throw std::runtime_error("all_gather took " + took);
+      if (took != "ring@shared_memory") throw std::runtime_error("all_gather took " + took);
     }
   });
   // Of the program: the environment's wins.
@@ -327,7 +332,7 @@ TEST_CASE("a table of what was measured decides for what is nearest to its rows,
   CHECK_THAT(says(1.0, 4, 1, sum), by_row("ring", 2));
   {
     variable const off("COLLIGO_TABLE", "off");
-    CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over messages, chosen by table mine:1\n"));
+    CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over shared memory of threads, chosen by table mine:1\n"));
     use_table_file("table_of_a_test");
     CHECK_THAT(says(1.0, 4, 1, sum), by_row("ring", 2));
     CHECK_THROWS_WITH(use_table("# nothing\nall_reduce", "mine"), StartsWith("colligo: mine:2: a row is"));
@@ -340,7 +345,7 @@ TEST_CASE("a table of what was measured decides for what is nearest to its rows,
     CHECK_THAT(says(1.0, 4, 1, sum), Contains("by the papers' rules"));
   }
   variable const again("COLLIGO_TABLE", "table_of_a_test"), wish("COLLIGO_ALL_REDUCE", "circulant");
-  CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over messages, set by"));
+  CHECK_THAT(says(1.0, 4, 1, sum), StartsWith("circulant over shared memory of threads, set by"));
 }
 
 TEST_CASE("a table that is none is not taken; where the environment is strict it is an error on every rank") {
@@ -493,20 +498,20 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
     });
     return took;
   };
-  CHECK(takes() == "halving_doubling@messages");
+  CHECK(takes() == "halving_doubling@shared_memory");
   {
     variable const slow("COLLIGO_NETWORK", "2000us,10GB/s");
-    CHECK(takes() == "recursive_doubling@messages");
+    CHECK(takes() == "recursive_doubling@shared_memory");
   }
   {   // doubling combines the whole vector in every round
     variable const slow("COLLIGO_NETWORK", "2000us,10GB/s,0.00001GB/s");
-    CHECK(takes() == "halving_doubling@messages");
+    CHECK(takes() == "halving_doubling@shared_memory");
   }
   use_table("# of a slow network\nset COLLIGO_NETWORK 2000us,10GB/s\n", "mine");
-  CHECK(takes() == "recursive_doubling@messages");
+  CHECK(takes() == "recursive_doubling@shared_memory");
   {
     variable const network("COLLIGO_NETWORK", "1us,10GB/s");   // the environment's wins
-    CHECK(takes() == "halving_doubling@messages");
+    CHECK(takes() == "halving_doubling@shared_memory");
   }
   // What tune --levels writes: if a line's way takes next to nothing, slices pay for shorter vectors.
   auto const takes_on_many_cores = [] {
@@ -534,10 +539,10 @@ TEST_CASE("settings of the transport and of the network that are wrong are told 
   {   // 0 us, and then a comma, where decimals have one
     variable const slow("COLLIGO_NETWORK", "2000.5us,10.25GB/s,0.00001GB/s");
     other_locales const here;
-    CHECK(on_stderr([&] { CHECK(takes() == "halving_doubling@messages"); }) == "");
+    CHECK(on_stderr([&] { CHECK(takes() == "halving_doubling@shared_memory"); }) == "");
   }
   variable const overlapping("COLLIGO_NETWORK", "1us,10GB/s,10GB/s,0us");
-  CHECK(takes() == "circulant@messages");
+  CHECK(takes() == "circulant@shared_memory");
 }
 
 namespace {

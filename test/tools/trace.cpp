@@ -180,8 +180,8 @@ TEST_CASE("requests have their steps and arrows, each in a lane of its own while
     tracing const here(comm, logs[static_cast<std::size_t>(comm.rank())]);
     std::vector<int> const in(40, comm.rank());
     std::vector<int> one(40), other(40);
-    auto first = iall_reduce(comm, in, one, std::plus<>{}, ring{});
-    auto second = iall_reduce(comm, in, other, std::plus<>{}, over_shared_memory{halving_doubling{}});
+    auto first = iall_reduce(comm, in, one, std::plus<>{}, over_messages{ring{}});
+    auto second = iall_reduce(comm, in, other, std::plus<>{}, halving_doubling{});
     for (++started; started < p;) std::this_thread::yield();   // both of everybody
     second.wait(), first.wait();
     if (one != other || one != std::vector(40, 6)) throw std::runtime_error("the sum of a traced request is wrong");

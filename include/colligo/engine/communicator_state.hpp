@@ -219,6 +219,7 @@ class communicator_state : public endpoint {
 
   /// The shared memory that `automatic` may use for these elements; null: messages only.
   virtual shared_host* automatic_memory(element const&) { return nullptr; }
+  virtual bool are_threads() const { return false; }   ///< they use memory by themselves
   /// Why these elements can not travel through shared memory, the same on all ranks; empty: they can, or there is only
   /// one rank.
   virtual std::string why_no_memory(element const&) { return "its ranks share none"; }

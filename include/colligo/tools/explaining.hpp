@@ -107,6 +107,7 @@ template <class Lazy = void>
 
 // The automatic choice, or the tag, asks for memory.
 inline bool asks_for_memory(communicator_state& state, element const& of, transport over) {
+  if (over == transport::best && state.are_threads()) return state.why_no_memory(of).empty();
   return over == transport::shared_memory || (over == transport::best && state.automatic_memory(of) != nullptr);
 }
 
@@ -115,6 +116,9 @@ template <class Lazy = void>
 [[gnu::cold]] std::string transport_text(communicator_state& state, call const& call, choice const& by) {
   if (by.policy->is_vendor) return "by the MPI library";
   int const p = state.size();
+  if (p > 1 && state.are_threads())
+    return asks_for_memory(state, *call.of, by.over) ? "over shared memory of threads"
+                                                     : "over messages between threads";
   if (p > 1 && asks_for_memory(state, *call.of, by.over)) {
     int const hosts = kept_choices::host_count(state);
     if (hosts == 1) return "over shared memory";

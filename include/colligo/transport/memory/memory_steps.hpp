@@ -26,7 +26,6 @@ class memory_steps final : public any_step, public moving_step {
     set_element_size(data.of().size);
     over_memory_.work_on(data);
   }
-  Around& around() { return around_; }
 
   void exchange(range out, range in, pair_of peers, pair_kind kind) override {
     if (peers.to == nobody) out = {};

@@ -151,13 +151,12 @@ struct over_threads {
   // Around steps over memory, of which all ranks have the same.
   struct among_threads {
     group const& ranks;
-    bool is_asked_for = false;   // memory
 
     void before_call() {}
     void before_look() {
       if (ranks.failed()) throw abandoned{};
     }
-    bool says_memory() const { return is_asked_for; }
+    bool says_memory() const { return true; }
   };
   using memory_steps = detail::memory_steps<among_threads>;
 
@@ -201,11 +200,12 @@ struct over_threads {
       if (of.objects) return "elements that do not travel as bytes do not go through it";
       return shared()->fits(of.size) ? std::string() : too_large_for_memory(of.size);
     }
+    bool are_threads() const override { return true; }
     bool uses_memory(call const& call, transport over) override { return shared_for(call, over) != nullptr; }
     owner<moving_step> steps_for_request(working_vector& data, call const& call, transport over) override {
       if (shared_host* const host = shared_for(call, over)) {
         auto made = make_owner<memory_steps>(rank_, size_, *host, data.memory(),
-                                             among_threads{ranks, over == transport::shared_memory});
+                                             among_threads{ranks});
         made->work_on(data);
         return made;
       }
@@ -235,7 +235,6 @@ struct over_threads {
     void perform_in_memory(working_vector& data, policy_run const& run, shared_host& host) {
       if (!over_memory_) [[unlikely]]
         over_memory_ = make_owner<memory_steps>(rank_, size_, host, memory, among_threads{ranks});
-      over_memory_->around().is_asked_for = run.by.over == transport::shared_memory;
       over_memory_->work_on(data);
       this->run_on(*over_memory_, *over_memory_, data, run, [&] { over_memory_->abandon(); });
     }
