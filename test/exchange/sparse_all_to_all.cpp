@@ -81,7 +81,8 @@ class letters_in_parts final : public detail::letters {
   explicit letters_in_parts(detail::owner<detail::letters> whole) : whole_(std::move(whole)) {}
   void prepare(std::span<detail::outgoing_message const> out) override { all_ = {out.begin(), out.end()}; }
   std::size_t bytes(std::size_t i) const override { return all_[i].elements; }
-  void enter(std::uint32_t number) override { whole_->enter(number); }
+  void enter(std::uint32_t number, detail::sparse_way way) override { whole_->enter(number, way); }
+  detail::shared_host* host() override { return whole_->host(); }
   void send(std::size_t i, bool acknowledged) override {
     for (std::size_t at = 0; at < all_[i].elements; at += 1000) {
       std::size_t const n = std::min<std::size_t>(1000, all_[i].elements - at);
@@ -216,6 +217,31 @@ TEST_CASE("sparse_all_to_all: a way that nobody knows") {
   CHECK_THROWS_WITH(unknown(), Contains("no way is named nbx; the known ones are counters, consensus, dense, by_host"));
 }
 
+TEST_CASE("sparse_all_to_all: ranks that name different ways are told, and the next call is right") {
+  std::atomic<int> told = 0, heard = 0, wrong = 0;
+  for (std::string_view const first : detail::sparse_ways)
+    for (std::string_view const others : detail::sparse_ways)
+      for (int k = 0; k < 4 && first != others; ++k)
+        run_threads(3, [&](auto const& comm) {
+          named const way(std::string(comm.rank() == 0 ? first : others));
+          digraphs::own_messages<int> const to_next{{(comm.rank() + 1) % 3, {comm.rank()}}}, none;
+          auto const& out = k < 2 ? to_next : none;
+          try {
+            if (k % 2 == 0) sparse_all_to_all(comm, out, way);
+            else isparse_all_to_all(comm, out, way).wait();
+          } catch (mismatch_error const&) {
+            ++told;
+          } catch (failed_elsewhere const& e) {
+            heard += std::string_view(e.what()).find("different") != std::string_view::npos;
+          }
+          auto const in = sparse_all_to_all(comm, to_next, counters{});
+          wrong += in.sources != std::vector{(comm.rank() + 2) % 3} || in.data != in.sources;
+        });
+  CHECK(told >= 4 * 12);
+  CHECK(told + heard == 3 * 4 * 12);
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("sparse_all_to_all: who has this rank as a target, as often as it says") {
   run_threads(4, [](auto const& comm) {
     std::vector<int> const targets{0, 0, (comm.rank() + 1) % 4};
@@ -282,9 +308,9 @@ TEST_CASE("sparse_all_to_all: what ranks tell each other, in 8 bytes") {
     before = code;
   }
   CHECK(exchange_pattern::at_most(exchange_pattern::code(~std::uint64_t{0})) >= 1.8e19);
-  detail::sparse_counter const a{3, 0, {8, 2}}, b{4, 1, {5, 9}};
+  detail::sparse_counter const a{0xfff'fff0, 0, {8, 2}, 1}, b{4, 1, {5, 9}, 8};
   auto const sum = detail::sparse_counter::of(detail::add_counters{}(a.word(), b.word()));
-  CHECK((sum.letters == 7 && sum.refusals == 1 && sum.pattern == exchange_pattern{8, 9}));
+  CHECK((sum.letters == 0xfff'fff4 && sum.refusals == 1 && sum.pattern == exchange_pattern{8, 9} && sum.ways == 9));
 }
 
 static std::string_view cheapest_way(std::array<double, 4> const& prices) {

@@ -40,6 +40,8 @@ class running final : public kept_with_state {
   bool test();
   void wait();
   bool in_progress() const { return in_progress_.load(std::memory_order_acquire); }
+  /// It is in progress, and fails with this exception.
+  void fail(std::exception_ptr why);
   /// Started, and neither wait nor test has seen it complete.
   bool active() const { return active_; }
   /// Makes progress; true if it is complete.

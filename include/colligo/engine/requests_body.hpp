@@ -292,6 +292,11 @@ COLLIGO_BODY void running::rethrow() {
   if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
 }
 
+[[gnu::cold]] COLLIGO_BODY void running::fail(std::exception_ptr why) {
+  stalled_ = std::move(why);
+  while (in_progress()) all_.progress();
+}
+
 COLLIGO_BODY bool running::test() {
   if (!complete()) return false;
   rethrow();

@@ -87,10 +87,10 @@ class bundle {
 class exchange_by_host final : public exchange_on_rank, private arrivals {
  public:
   exchange_by_host(sparse_call call, arrivals& in, owner<letters> over)
-      : exchange_on_rank(std::move(call), in, std::move(over)),
+      : exchange_on_rank(std::move(call), sparse_way::by_host, in, std::move(over)),
         hosts_{{}, state_.size(), kept_hierarchies<>::hosts_of(state_)},
         here_(hosts_.host_of(state_.rank())),
-        told_(counter_of(call_, nullptr).pattern) {
+        told_(counter_of(call_, sparse_way::by_host, nullptr).pattern) {
     int const me = state_.rank(), mates = hosts_.ranks_with(me), hosts = hosts_.host_count();
     for (int i = 0; i < mates; ++i)
       if (int const mate = hosts_.member(me, i); mate != me) {
@@ -104,7 +104,7 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
       pass({me, one.to, call_.of.bytes(one.elements)}, one.data, 0);
   }
 
-  void begin() override { state_.next_call(); }   // as many as other ways, so that a rank may refuse a call of any way
+  void begin() override { begin_without_counting(); }   // as many calls as other ways: a rank may refuse one of any way
 
   bool advance() override {
     if (stage_ == 0) send();
@@ -114,15 +114,21 @@ class exchange_by_host final : public exchange_on_rank, private arrivals {
       } else {
         if (!over_->take(*this)) {
           over_->are_sent(1);   // throws if a rank that is to take one has left
+          look_for_others();
           return false;
         }
         if (arrivals::failure()) std::rethrow_exception(arrivals::failure());
         read();
       }
     }
-    if (!over_->are_sent()) return false;
+    if (!over_->are_sent()) return look_for_others(), false;
     if (in_.refuses() < 0 && !call_.is_request) keep_pattern(call_.at, told_);
     return true;
+  }
+
+  void abandon() noexcept override {
+    state_.abandon_call_now(first_.number);
+    exchange_on_rank::abandon();
   }
 
  private:

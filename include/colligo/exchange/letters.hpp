@@ -13,8 +13,11 @@
 
 #include "../core/element.hpp"
 #include "../core/owner.hpp"
+#include "sparse_ways.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
+
+class shared_host;
 
 /// All that a rank sends to one other.
 struct outgoing_message {
@@ -67,13 +70,17 @@ class letters {
   /// Letters of the i-th message; and its bytes.
   virtual std::size_t parts(std::size_t) const { return 1; }
   virtual std::size_t bytes(std::size_t i) const = 0;
-  virtual void enter(std::uint32_t number) = 0;
+  virtual void enter(std::uint32_t number, sparse_way way) = 0;
   /// Sends the i-th message. `acknowledged`: it counts as sent when its receiver has begun to take it.
   virtual void send(std::size_t i, bool acknowledged) = 0;
   /// Sends the reason why this rank's arguments are refused to all other ranks, acknowledged.
   virtual void refuse(std::string const& why) = 0;
   /// Takes a letter of this call, if there is one. Throws if a rank has abandoned the call.
   virtual bool take(arrivals& in) = 0;
+  /// Throws if a rank has sent a letter of this call by another way, or has abandoned the call. For now and then.
+  virtual void look_for_others() {}
+  /// The memory of this host's ranks; null: none.
+  virtual shared_host* host() = 0;
   /// All have been sent. Does not wait, and looks at no more than `most` of those that are on their way.
   virtual bool are_sent(std::size_t most) = 0;
   bool are_sent() { return are_sent(static_cast<std::size_t>(-1)); }

@@ -17,6 +17,7 @@
 #include "../core/strings.hpp"
 #include "../transport/messages/mpi_state.hpp"
 #include "letters.hpp"
+#include "sparse_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
@@ -52,7 +53,9 @@ class mpi_letters final : public letters {
   std::size_t parts(std::size_t i) const override {   // the receiver of an encoded one knows its length
     return wire_.encode ? 1 : std::max<std::size_t>(1, (bytes(i) + segment() - 1) / segment());
   }
-  void enter(std::uint32_t number) override { number_ = number, tag_ = state_.wire().tag_of(number); }
+  void enter(std::uint32_t number, sparse_way way) override {
+    number_ = number, way_ = way, tag_ = state_.wire().tag_of_letters(number, kind_of(way));
+  }
 
   void send(std::size_t i, bool acknowledged) override {
     auto const* const from = wire_.encode ? encoded_[i].data() : reinterpret_cast<char const*>(out_[i].data);
@@ -84,6 +87,25 @@ class mpi_letters final : public letters {
     return true;
   }
 
+  // Messages of a rank that abandons the call have the first tag, as counters' letters.
+  [[gnu::cold]] void look_for_others() override {
+    for (int kind = 0; kind < mpi_wire::kinds_of_letters; ++kind) {
+      int const tag = state_.wire().tag_of_letters(number_, kind);
+      int there = 0, count = 0;
+      MPI_Status status;
+      if (tag != tag_) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm(), &there, &status), "MPI_Iprobe");
+      if (!there) continue;
+      check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+      int const from = status.MPI_SOURCE;
+      if (kind == 0 && count == 0) {
+        check_mpi(MPI_Recv(nullptr, 0, MPI_BYTE, from, tag, comm(), MPI_STATUS_IGNORE), "MPI_Recv");
+        if (state_.wire().receive_remark(from, number_) == mpi_wire::remark::abort_message) throw_abandoned(from);
+      }
+      refuse_way(state_, way_, concat({", rank ", from, " ", kind == 0 ? "counters or dense" : kind == 1
+                                                                ? consensus::name : by_host::name}));
+    }
+  }
+  shared_host* host() override { return state_.shared(); }
   bool are_sent(std::size_t most) override {
     for (; sent_ < requests_.size(); ++sent_) {
       int done = 0;
@@ -115,6 +137,8 @@ class mpi_letters final : public letters {
   }
 
  private:
+  // Ways that begin with a call that counts tell in it that they differ.
+  static int kind_of(sparse_way way) { return way == sparse_way::consensus ? 1 : way == sparse_way::by_host ? 2 : 0; }
   MPI_Comm comm() { return state_.wire().comm(); }
   // Bytes of the longest MPI message: whole elements.
   std::size_t segment() const {
@@ -150,6 +174,9 @@ class mpi_letters final : public letters {
       receive(words.data(), words.size(), from);
       return in.refuse(from, std::move(words));
     }
+    throw_abandoned(from);
+  }
+  [[noreturn]] void throw_abandoned(int from) {
     state_.wire().hears_aborts();
     throw failed_elsewhere(abandoned_there(at_call(state_.rank(), number_, "sparse_all_to_all"), from));
   }
@@ -184,6 +211,7 @@ class mpi_letters final : public letters {
   std::vector<char> taken_;
   std::size_t sent_ = 0;
   std::uint32_t number_ = 0;
+  sparse_way way_{};
   int tag_ = 0;
 };
 

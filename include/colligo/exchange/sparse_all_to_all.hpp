@@ -109,7 +109,7 @@ struct sparse_exchange {
       std::vector<std::uint64_t> to, from;
       std::vector<std::size_t> counts, out_counts;
       first.attempt([&] { to.resize(2 * p), from.resize(2 * p), counts.resize(p), out_counts.resize(p); });
-      sparse_counter const mine = counter_of(call, nullptr);
+      sparse_counter const mine = counter_of(call, sparse_way::dense, nullptr);
       for (std::size_t r = 0; r < p; ++r) to[2 * r + 1] = mine.word();
       for (outgoing_message const& one : call.out) {
         auto const r = static_cast<std::size_t>(one.to);
@@ -125,6 +125,7 @@ struct sparse_exchange {
         all = sparse_counter::of(add_counters{}(all.word(), from[2 * r + 1]));
         if (refuses < 0 && sparse_counter::of(from[2 * r + 1]).refusals != 0) refuses = static_cast<int>(r);
       }
+      require_one_way(call, sparse_way::dense, all);
       if (refuses >= 0) return tell_reason(refuses);
       std::vector<T> joined;
       first.attempt([&] {
@@ -253,8 +254,8 @@ namespace by_name {
 ///              call, the same on all
 /// T travels as in other collectives, and has a default constructor.
 /// Throws argument_error if a rank is out of range; then the other ranks throw failed_elsewhere with its reason, and
-/// nothing has been sent. Throws algorithm_error (unknown name), mismatch_error (other types), and what a serialisation
-/// throws, on that rank. Cost: see the ways (exchange/sparse_ways.hpp). Collective over comm; no barrier behind it.
+/// nothing has been sent. Throws algorithm_error (unknown name), mismatch_error (other types or ways), and what a
+/// serialisation throws, on that rank. Cost: see the ways (exchange/sparse_ways.hpp). Collective over comm; no barrier behind it.
 template <communicator Comm, detail::addressed_messages Out, detail::way_of_sparse Way = automatic>
   requires detail::travels_over<detail::element_of_messages<Out>, Comm>
 received<detail::element_of_messages<Out>> sparse_all_to_all(Comm const& comm, Out const& out, Way const& way = {}) {

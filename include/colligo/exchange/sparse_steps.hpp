@@ -35,8 +35,12 @@ sparse_way way_of(sparse_call const& call, std::string_view asked, bool has_lett
 owned_running prepare_exchange(sparse_call const& call, sparse_way way, arrivals& in,
                                owner<letters> (*open)(endpoint& at, element const& of, void const* wire));
 
-/// The counter for a rank that gets `letters` letters of a rank that makes this call.
-sparse_counter counter_of(sparse_call const& call, letters const* over);
+/// The counter for a rank that gets no letters of a rank that makes this call.
+sparse_counter counter_of(sparse_call const& call, sparse_way way, letters const* over);
+/// Throws mismatch_error if the counters of all ranks tell of other ways.
+void require_one_way(sparse_call const& call, sparse_way mine, sparse_counter const& all);
+/// Throws mismatch_error: "... ranks name different ways: this one counters", and what others do.
+[[noreturn]] void refuse_way(endpoint const& at, sparse_way mine, std::string const& others);
 /// Keeps the pattern that the ranks of a blocking call have agreed on, for the next choice.
 void keep_pattern(endpoint& at, exchange_pattern pattern);
 /// Throws on a rank whose arguments are right if those of another rank are refused.

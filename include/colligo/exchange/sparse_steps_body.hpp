@@ -167,8 +167,22 @@ COLLIGO_BODY sparse_way way_of(sparse_call const& call, std::string_view asked, 
   return way;
 }
 
-COLLIGO_BODY sparse_counter counter_of(sparse_call const& call, letters const* over) {
+[[gnu::cold]] COLLIGO_BODY void refuse_way(endpoint const& at, sparse_way mine, std::string const& others) {
+  throw mismatch_error(concat({where_sparse(at), "ranks name different ways: this one ",
+                               sparse_ways[static_cast<std::size_t>(mine)], others}));
+}
+COLLIGO_BODY void require_one_way(sparse_call const& call, sparse_way mine, sparse_counter const& all) {
+  int const others = all.ways & ~(1 << static_cast<int>(mine));
+  if (others == 0) [[likely]] return;
+  std::string words;
+  for (std::size_t i = 0; i < sparse_ways.size(); ++i)
+    if ((others >> i & 1) != 0) words += concat({", others ", sparse_ways[i]});
+  refuse_way(call.at, mine, words);
+}
+
+COLLIGO_BODY sparse_counter counter_of(sparse_call const& call, sparse_way way, letters const* over) {
   sparse_counter mine;
+  mine.set_way(way);
   if (call.refused) return mine.refusals = 1, mine;
   std::size_t messages = 0, longest = 0;
   for (std::size_t i = 0; i < call.out.size(); ++i) {
@@ -184,7 +198,7 @@ COLLIGO_BODY sparse_counter counter_of(sparse_call const& call, letters const* o
 class exchange_of_letters final : public exchange_on_rank {
  public:
   exchange_of_letters(sparse_call call, sparse_way way, arrivals& in, owner<letters> over)
-      : exchange_on_rank(std::move(call), in, std::move(over)), way_(way) {
+      : exchange_on_rank(std::move(call), way, in, std::move(over)) {
     if (!call_.refused) {
       try {
         over_->prepare(call_.out);
@@ -197,7 +211,7 @@ class exchange_of_letters final : public exchange_on_rank {
       call_.out = {};
       over_->prepare_to_refuse();
     }
-    mine_ = counter_of(call_, over_.get());
+    mine_ = counter_of(call_, way_, over_.get());
     p_ = state_.size();
     auto const p = static_cast<std::size_t>(p_);
     if (way_ == sparse_way::consensus) {
@@ -215,30 +229,30 @@ class exchange_of_letters final : public exchange_on_rank {
   }
 
   void begin() override {
-    if (way_ == sparse_way::consensus) agreement_number_ = state_.next_call();
-    else counting_->start_as(state_.next_call());   // a part of this call, which tools have been told of
+    if (way_ == sparse_way::consensus) begin_without_counting();
+    else counting_->start_as(first_.number = state_.next_call());   // a part of this call, which tools know
   }
   bool advance() override {
-    if (!has_counted_ && !count()) return false;
+    if (!has_counted_ && !count()) return look_for_others(), false;
     if (!has_sent_) send();
     while (taken_ < expected_ && over_->take(in_)) ++taken_;
     bool const are_sent = over_->are_sent();
-    if (!are_sent) return false;
+    if (!are_sent) return look_for_others(), false;
     if (way_ == sparse_way::consensus) {
-      if (!std::exchange(is_agreeing_, true)) counting_->start_as(agreement_number_);
-      if (counting_->in_progress()) return false;
+      if (!std::exchange(is_agreeing_, true)) counting_->start_as(first_.number);
+      if (counting_->in_progress()) return look_for_others(), false;
       counting_->test();   // throws
       total_ = sparse_counter::of(result_[0]);
+      require_one_way(call_, way_, total_);
     } else if (taken_ != expected_) {
-      return false;
+      return look_for_others(), false;
     }
     if (total_.refusals == 0 && !call_.is_request) keep_pattern(call_.at, total_.pattern);
     return true;
   }
   void abandon() noexcept override {
-    if (way_ == sparse_way::consensus) {   // others may wait for it there
-      state_.abandon_call_now(agreement_number_);
-    }
+    if (counting_->in_progress()) counting_->fail(std::current_exception());
+    else if (way_ == sparse_way::consensus || ways_differ_) state_.abandon_call_now(first_.number);   // others may wait
     exchange_on_rank::abandon();
   }
 
@@ -250,6 +264,9 @@ class exchange_of_letters final : public exchange_on_rank {
       std::uint64_t sum = 0;
       for (std::uint64_t const word : result_) sum = add_counters{}(sum, word);
       total_ = sparse_counter::of(sum);
+      ways_differ_ = true;
+      require_one_way(call_, way_, total_);
+      ways_differ_ = false;
       expected_ = total_.refusals == 0 ? total_.letters : total_.refusals - std::size_t{call_.refused != nullptr};
     } else {
       expected_ = static_cast<std::size_t>(-1);   // until all agree
@@ -300,15 +317,13 @@ class exchange_of_letters final : public exchange_on_rank {
     counting_ = prepare_call(state_, call, by, {}, false);
   }
 
-  sparse_way way_;
   std::unique_ptr<std::string const> why_;   // is sent
   sparse_counter mine_, total_;
   int p_ = 1;
   std::vector<std::uint64_t> words_, result_;
   owned_running counting_;   // or agreeing
-  std::uint32_t agreement_number_ = 0;
   std::size_t taken_ = 0, expected_ = 0;
-  bool has_counted_ = false, has_sent_ = false, is_agreeing_ = false;
+  bool has_counted_ = false, has_sent_ = false, is_agreeing_ = false, ways_differ_ = false;
 };
 
 COLLIGO_BODY owned_running prepare_exchange(sparse_call const& call, sparse_way way, arrivals& in,

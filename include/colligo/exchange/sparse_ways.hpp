@@ -86,27 +86,31 @@ struct exchange_pattern {
 /// Before the first call, and after one that has failed, in which ranks may have heard of different ones.
 inline constexpr exchange_pattern few_messages{8, 0};
 
-/// What a rank tells another one: how many letters come; and all others: its pattern, and that its arguments are
-/// refused. In 8 bytes, which are combined by add_counters.
+/// What a rank tells another one: how many letters come; and all others: its pattern, its way, and that its arguments
+/// are refused. In 8 bytes, which are combined by add_counters.
 struct sparse_counter {
-  std::uint32_t letters = 0;
+  std::uint32_t letters = 0;    ///< less than 2^28
   std::uint16_t refusals = 0;   ///< 65535 may be more
   exchange_pattern pattern{};
+  std::uint8_t ways = 0;        ///< a bit for each
 
   std::uint64_t word() const {
-    return letters | std::uint64_t{refusals} << 32 | std::uint64_t{pattern.messages} << 48 |
-           std::uint64_t{pattern.bytes} << 56;
+    return letters | std::uint64_t{ways} << 28 | std::uint64_t{refusals} << 32 |
+           std::uint64_t{pattern.messages} << 48 | std::uint64_t{pattern.bytes} << 56;
   }
   static sparse_counter of(std::uint64_t word) {
-    return {static_cast<std::uint32_t>(word), static_cast<std::uint16_t>(word >> 32),
-            {static_cast<std::uint8_t>(word >> 48), static_cast<std::uint8_t>(word >> 56)}};
+    return {static_cast<std::uint32_t>(word) & 0xfff'ffff, static_cast<std::uint16_t>(word >> 32),
+            {static_cast<std::uint8_t>(word >> 48), static_cast<std::uint8_t>(word >> 56)},
+            static_cast<std::uint8_t>(word >> 28 & 0xf)};
   }
+  void set_way(sparse_way way) { ways = static_cast<std::uint8_t>(1 << static_cast<int>(way)); }
 };
 struct add_counters {
   std::uint64_t operator()(std::uint64_t const& a, std::uint64_t const& b) const {
     auto const x = sparse_counter::of(a), y = sparse_counter::of(b);
     auto const refusals = static_cast<std::uint16_t>(std::min(x.refusals + y.refusals, 0xffff));
-    return sparse_counter{x.letters + y.letters, refusals, x.pattern.with(y.pattern)}.word();
+    auto const ways = static_cast<std::uint8_t>(x.ways | y.ways);
+    return sparse_counter{(x.letters + y.letters) & 0xfff'ffff, refusals, x.pattern.with(y.pattern), ways}.word();
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "../transport/threads/thread_state.hpp"
 #include "letters.hpp"
+#include "sparse_steps.hpp"
 
 namespace colligo::inline COLLIGO_MODE {
 
@@ -22,7 +23,7 @@ class thread_letters final : public letters {
 
   void prepare(std::span<outgoing_message const> out) override { out_ = out; }
   std::size_t bytes(std::size_t i) const override { return of_.bytes(out_[i].elements); }
-  void enter(std::uint32_t number) override { number_ = number; }
+  void enter(std::uint32_t number, sparse_way way) override { number_ = number, way_ = way; }
   void send(std::size_t i, bool) override { post(out_[i], nullptr); }
   void refuse(std::string const& why) override {
     for (int r = 0; r < state_.size(); ++r)
@@ -40,6 +41,8 @@ class thread_letters final : public letters {
       letter& one;
       ~taken() { ranks.took(one.from, one); }
     } const at_end{state_.ranks, *one};
+    if (one->way != static_cast<int>(way_))
+      refuse_way(state_, way_, concat({", rank ", one->from, " ", sparse_ways[static_cast<std::size_t>(one->way)]}));
     if (one->refusal) return in.refuse(one->from, *one->refusal), true;
     if (one->of->name() != of_.name())
       throw mismatch_error(other_elements(at_call(state_.rank(), number_, "sparse_all_to_all"), one->from,
@@ -52,6 +55,7 @@ class thread_letters final : public letters {
     }
     return true;
   }
+  shared_host* host() override { return state_.shared(); }
   bool are_sent(std::size_t most) override {
     for (; sent_ < posted_.size(); ++sent_)
       if (most-- == 0 || !state_.ranks.is_taken(state_.rank(), posted_[sent_], false)) return false;
@@ -70,7 +74,7 @@ class thread_letters final : public letters {
     letter one;
     static_cast<typename group_of_threads<Lazy>::parcel&>(one) = {message.data, message.elements, &of_, message.to,
                                                                   number_};
-    one.from = state_.rank(), one.refusal = refusal;
+    one.from = state_.rank(), one.refusal = refusal, one.way = static_cast<int>(way_);
     posted_.push_back(one);
     state_.ranks.post(posted_.back());
   }
@@ -81,6 +85,7 @@ class thread_letters final : public letters {
   std::deque<letter> posted_;   // receivers have pointers
   std::size_t sent_ = 0;
   std::uint32_t number_ = 0;
+  sparse_way way_{};
   unsigned looks_ = 0;
 };
 

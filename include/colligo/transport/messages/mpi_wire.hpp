@@ -34,7 +34,7 @@ class left_calls {
     std::uint32_t number;      ///< of the call
     int others;                ///< ranks that have not abandoned the call yet; without any no message comes
     int tag, tag_of_remark;
-    std::uint32_t tags;        ///< after so many calls its tag is used again
+    std::uint32_t tags;        ///< after so many calls its tags are used again
     MPI_Comm comm;             ///< never freed
 
     void drop_messages() noexcept;
@@ -127,6 +127,11 @@ class mpi_wire {
 
   /// The tag of the remarks of a call.
   int tag_of_remark(std::uint32_t number) const { return tag_of(number) | static_cast<int>(tags_ + 1); }
+  /// That of its letters (exchange/), of three kinds that are told apart; the first one is that of other messages.
+  static constexpr int kinds_of_letters = 3;
+  int tag_of_letters(std::uint32_t number, int kind) const {
+    return tag_of(number) | kind * static_cast<int>(2 * (tags_ + 1));
+  }
 
  private:
   /// The same if a message is absent, or not short.
@@ -136,7 +141,7 @@ class mpi_wire {
   MPI_Comm comm_;
   int rank_ = 0, size_ = 1;
   bool owns_comm_ = false, keeps_comm_ = false;
-  std::uint32_t tags_ = 0x3fff;
+  std::uint32_t tags_ = 0x0fff;
 };
 
 /// For a rank that waits without MPI: a peer may be in a send to it that needs MPI's progress. Probes for messages of
@@ -153,7 +158,8 @@ inline void let_mpi_progress(MPI_Comm comm, int this_rank) {
   check_mpi(MPI_Comm_size(user, &size_), "MPI_Comm_size");
   int *most_tags = nullptr, found = 0;
   check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most_tags, &found), "MPI_Comm_get_attr");
-  if (found) tags_ = std::bit_floor(static_cast<std::uint32_t>(*most_tags) + 1) / 2 - 1;   // half are for remarks
+  // Others are for remarks and letters.
+  if (found) tags_ = std::bit_floor(static_cast<std::uint32_t>(*most_tags) + 1) / 8 - 1;
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_wire::~mpi_wire() {
@@ -239,12 +245,15 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   if (left.others == 0) all().erase(&left), --count_;
 }
 
+// Remarks come last: what a rank has sent before it abandons the call is there by then.
 [[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop_messages() noexcept try {
-  while (others > 0) {
+  int const letters = 2 * static_cast<int>(tags);
+  for (;;) {
     int there = 0, bytes = 0;
     MPI_Status status;
-    for (int const expected : {tag, tag_of_remark})
-      if (!there) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, expected, comm, &there, &status), "MPI_Iprobe");
+    for (int const expected : {tag, tag | letters, tag | 2 * letters, tag_of_remark})
+      if (!there && (expected != tag_of_remark || others > 0))
+        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, expected, comm, &there, &status), "MPI_Iprobe");
     if (!there) return;
     if (status.MPI_TAG == tag_of_remark) {
       others -= mpi_wire::receive_remark(comm, status.MPI_SOURCE, tag_of_remark) == mpi_wire::remark::abort_message;
@@ -252,7 +261,8 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
     }
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
     small_vector<std::byte> nowhere(static_cast<std::size_t>(bytes));
-    check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm, MPI_STATUS_IGNORE),
+              "MPI_Recv");
   }
 } catch (std::exception const&) {   // later
 }

@@ -53,7 +53,7 @@ struct group_of_threads {
   // A message that its receiver does not expect of this rank (exchange/). `refusal`, if it is not null, is the reason
   // why the sender's arguments are refused.
   struct letter : parcel {
-    int from = 0;
+    int from = 0, way = 0;   // way: of the sender
     std::string const* refusal = nullptr;
   };
 
