@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../thorough.hpp"
+#include "on_stderr.hpp"
 
 namespace {
 
@@ -234,6 +235,37 @@ BOOST_AUTO_TEST_CASE(counts_differ) {
   };
   for (std::size_t const n : {3u, 2000u}) try_all(true, n);
   try_all(false, 3);
+}
+
+// A rank that expects nothing does not wait: over memory the next call on that edge tells, over messages the
+// communicator's end.
+BOOST_AUTO_TEST_CASE(elements_that_nobody_expects) {
+  boost::mpi::communicator const world;
+  int const me = world.rank();
+  if (world.size() == 1) return;
+  for (bool const in_memory : {true, false})
+    for (bool const later : {false, true}) {
+      outcome said;
+      captured_stderr const captured;
+      {
+        boost::mpi::communicator const comm(world, boost::mpi::comm_duplicate);
+        std::vector<int> const from(me == 1, 0), to(me == 0, 1);   // an edge from rank 0 to rank 1
+        neighbours const graph(comm, from, to);
+        auto const exchanges = [&](std::size_t sent, std::size_t wanted) {
+          std::vector<double> const in(me == 0 ? sent : 0);
+          std::vector<double> out(me == 1 ? wanted : 0);
+          std::vector const counts(to.size(), sent), out_counts(from.size(), wanted);
+          named const by(in_memory ? "along_edges@shared_memory" : "along_edges@messages");
+          if (later) iall_to_all_v(graph, in, counts, out, out_counts, by).wait();
+          else all_to_all_v(graph, in, counts, out, out_counts, by);
+        };
+        exchanges(3, 0);
+        said = run([&] { exchanges(2, 2); });
+      }
+      BOOST_TEST(said.mismatch == (in_memory && me == 1));
+      BOOST_TEST(captured.count("colligo: rank 1 has never taken a message of 24 bytes that rank 0 has sent it in call "
+                                "number ") == (!in_memory && me == 1));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_words_differ) {

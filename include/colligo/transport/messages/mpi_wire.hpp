@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <new>
 
@@ -163,12 +164,22 @@ inline void let_mpi_progress(MPI_Comm comm, int this_rank) {
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_wire::~mpi_wire() {
-  int finalised = 0, unheard = 0;
+  int finalised = 0, unheard = 0, bytes = 0;
+  MPI_Status status;
   MPI_Finalized(&finalised);
   if (!owns_comm_ || keeps_comm_ || finalised) return;
   // Perhaps there is an abort message of a call in which this rank waited for nobody.
-  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &unheard, MPI_STATUS_IGNORE);
-  if (!unheard) MPI_Comm_free(&comm_);
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &unheard, &status);
+  if (!unheard) {
+    MPI_Comm_free(&comm_);
+    return;
+  }
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  if (bytes == 0 || (status.MPI_TAG & static_cast<int>(tags_ + 1)) != 0) return;
+  // A destructor can not throw. Who has sent it may have returned, or waits still.
+  std::fprintf(stderr, "colligo: rank %d has never taken a message of %d bytes that rank %d has sent it in call number "
+               "%d of a communicator that ends now: did counts differ? COLLIGO_CHECK=1 compares them\n", rank_, bytes,
+               status.MPI_SOURCE, status.MPI_TAG & static_cast<int>(tags_));
 }
 
 COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in,
