@@ -255,7 +255,8 @@ namespace by_name {
 /// T travels as in other collectives, and has a default constructor.
 /// Throws argument_error if a rank is out of range; then the other ranks throw failed_elsewhere with its reason, and
 /// nothing has been sent. Throws algorithm_error (unknown name), mismatch_error (other types or ways), and what a
-/// serialisation throws, on that rank. Cost: see the ways (exchange/sparse_ways.hpp). Collective over comm; no barrier behind it.
+/// serialisation throws, on that rank. Cost: see the ways (exchange/sparse_ways.hpp). Collective over comm; no barrier
+/// behind it.
 template <communicator Comm, detail::addressed_messages Out, detail::way_of_sparse Way = automatic>
   requires detail::travels_over<detail::element_of_messages<Out>, Comm>
 received<detail::element_of_messages<Out>> sparse_all_to_all(Comm const& comm, Out const& out, Way const& way = {}) {
