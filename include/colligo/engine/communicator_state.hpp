@@ -260,6 +260,7 @@ class communicator_state : public endpoint {
   /// This state while its communicator lives, then null: requests share it, because they may outlive the communicator.
   std::shared_ptr<communicator_state> life;
   std::shared_ptr<communicator_state> life_of_request;   ///< the same, for the next request
+  std::uint32_t hopeless = 0;                   ///< a call that fails while others may send nothing more
   std::uint32_t calls = 0;                      ///< made so far, refused ones included; the same on all ranks
 
   /// The number of the next call. Reports of calls long ago are forgotten, because numbers come again.

@@ -293,7 +293,7 @@ COLLIGO_BODY void running::rethrow() {
 }
 
 [[gnu::cold]] COLLIGO_BODY void running::fail(std::exception_ptr why) {
-  stalled_ = std::move(why);
+  stalled_ = std::move(why), state_.hopeless = number_;
   while (in_progress()) all_.progress();
 }
 

@@ -233,7 +233,11 @@ class exchange_of_letters final : public exchange_on_rank {
     else counting_->start_as(first_.number = state_.next_call());   // a part of this call, which tools know
   }
   bool advance() override {
-    if (!has_counted_ && !count()) return look_for_others(), false;
+    if (!has_counted_ && !count()) {   // one that has failed may have told in this call alone
+      look_for_others();
+      if (looks_ % 256 == 0 && over_->take(in_)) ++taken_;
+      return false;
+    }
     if (!has_sent_) send();
     while (taken_ < expected_ && over_->take(in_)) ++taken_;
     bool const are_sent = over_->are_sent();
@@ -251,8 +255,12 @@ class exchange_of_letters final : public exchange_on_rank {
     return true;
   }
   void abandon() noexcept override {
-    if (counting_->in_progress()) counting_->fail(std::current_exception());
-    else if (way_ == sparse_way::consensus || ways_differ_) state_.abandon_call_now(first_.number);   // others may wait
+    if (counting_->in_progress()) {
+      counting_->fail(std::current_exception());
+      if (!state_.are_threads()) static_cast<void>(*new auto(std::move(words_)));   // may be on its way still
+    } else if (way_ == sparse_way::consensus || ways_differ_) {   // others may wait for it there
+      state_.abandon_call_now(first_.number);
+    }
     exchange_on_rank::abandon();
   }
 

@@ -72,7 +72,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::leave() noexcept {
-  bool const is_out_of_patience = state_.on_wait && state_.on_wait->is_abandoned(number_);
+  bool const is_out_of_patience =
+      state_.hopeless == number_ || (state_.on_wait && state_.on_wait->is_abandoned(number_));
   for (std::size_t i = 0; i < memory_.messages.size() && is_out_of_patience; ++i)   // messages may never come
     if (int const from = memory_.messages[i].from; from != nobody) cancel_receives_from(from);
   std::int64_t const end = now_in_ns() + 200 * ns_per_ms;   // then nobody takes this rank's own either
