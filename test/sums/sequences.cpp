@@ -223,6 +223,44 @@ TEST_CASE("what a functor throws where a range is worked on comes out there, and
       });
 }
 
+namespace {
+// Its copies throw if it does. Of equal elements none comes before the other.
+struct not_copied {
+  bool throws;
+  explicit not_copied(bool does) : throws(does) {}
+  not_copied(not_copied const& other) : throws(other.throws) {
+    if (throws) throw std::out_of_range("a copy");
+  }
+  double operator()(double a, double b) const { return a - b; }
+};
+}  // namespace
+
+TEST_CASE("requests whose functor can not be copied: the other ranks are told, and the next call is right") {
+  run_threads(2, [](thread_communicator& comm) {
+    std::vector<double> const x(5, 1.0);
+    not_copied const op(comm.rank() == 1);
+    double sum = 0;
+    std::vector<located<double>> most;
+    auto const is_told = [&](auto const& over, auto call) {
+      bool told = false;
+      try {
+        call(over);
+      } catch (std::out_of_range const&) {
+        told = comm.rank() == 1;
+      } catch (failed_elsewhere const&) {
+        told = comm.rank() == 0;
+      } catch (mismatch_error const&) {   // in checked mode
+        told = comm.rank() == 0;
+      }
+      if (!told || colligo::sum(over, x) != 10) throw std::runtime_error("out of step");
+    };
+    auto const accumulated = [&](auto const& over) { colligo::iaccumulate(over, x, op, sum).wait(); };
+    is_told(comm, accumulated), is_told(checked(comm), accumulated);
+    for (int const k : {2, 5000})   // of a long one the ranks first agree on the length
+      is_told(comm, [&](auto const& over) { colligo::itop(over, x, k, op, most).wait(); });
+  });
+}
+
 TEST_CASE("requests read the range whenever they start; lengths that differ are refused") {
   run_threads(3, [](thread_communicator& comm) {
     std::vector<double> x(100), y(100, 0.1 * comm.rank());

@@ -94,11 +94,11 @@ class call_arguments {
   /// Calls f(), which makes n calls. If it throws, refuses the calls that f() has not made: other ranks may make them.
   template <class F>
   decltype(auto) make_calls(std::uint32_t n, F f) const {
-    std::uint32_t const calls = calls_of(state_) + n;
+    std::uint32_t const before_them = calls_of(as_refused());
     try {
       return f();
     } catch (...) {
-      refuse_rest(as_refused(), calls);
+      refuse_rest(as_refused(), before_them, n);
       throw;
     }
   }

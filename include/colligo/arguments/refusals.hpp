@@ -41,10 +41,11 @@ void set_hooks_of_counts() {}   // the compiled library has set them
 #endif
 /// Reports to the other ranks, which may wait for this one, that its call fails by the exception that is being handled.
 void refuse_request(refused const& refusal);
-/// The number of calls on this rank so far.
-std::uint32_t calls_of(endpoint& state);
-/// Refuses calls until their number is `calls`; none in checked mode, where all ranks fail at the same call.
-void refuse_rest(refused const& refusal, std::uint32_t calls);
+/// The number of calls on this rank so far, in checked mode of those that ranks have compared.
+std::uint32_t calls_of(refused const& refusal);
+/// Refuses those of the n calls after the first `before` that have not been made. In checked mode all ranks fail at the
+/// same call: refuses the next one, unless what was compared is why they fail.
+void refuse_rest(refused const& refusal, std::uint32_t before, std::uint32_t n);
 
 }  // namespace colligo
 
@@ -88,10 +89,15 @@ namespace colligo::inline COLLIGO_MODE::detail {
 [[gnu::cold]] COLLIGO_BODY void refuse_request(refused const& refusal) {
   report_refusal(state_at(refusal.state), refusal.checked, handled_reason());
 }
-[[gnu::cold]] COLLIGO_BODY void refuse_rest(refused const& refusal, std::uint32_t calls) {
-  for (int n = static_cast<int>(calls - calls_of(refusal.state)); n-- > 0 && !refusal.checked;) refuse_request(refusal);
+[[gnu::cold]] COLLIGO_BODY void refuse_rest(refused const& refusal, std::uint32_t before, std::uint32_t n) {
+  auto left = static_cast<int>(before + n - calls_of(refusal));   // differences, because numbers come again
+  if (refusal.checked) left = left > 0 && static_cast<int>(state_at(refusal.state).differed - before) <= 0;
+  while (left-- > 0) refuse_request(refusal);
 }
-COLLIGO_BODY std::uint32_t calls_of(endpoint& state) { return state_at(state).calls; }
+COLLIGO_BODY std::uint32_t calls_of(refused const& refusal) {
+  communicator_state const& state = state_at(refusal.state);
+  return refusal.checked ? state.compared : state.calls;
+}
 
 }  // namespace colligo
 #endif

@@ -262,6 +262,7 @@ class communicator_state : public endpoint {
   std::shared_ptr<communicator_state> life_of_request;   ///< the same, for the next request
   std::uint32_t hopeless = 0;                   ///< a call that fails while others may send nothing more
   std::uint32_t calls = 0;                      ///< made so far, refused ones included; the same on all ranks
+  std::uint32_t compared = 0, differed = 0;     ///< calls in checked mode, and the latest of them that ranks refused
 
   /// The number of the next call. Reports of calls long ago are forgotten, because numbers come again.
   std::uint32_t next_call() {

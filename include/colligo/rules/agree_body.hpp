@@ -172,7 +172,9 @@ struct take_known {
 [[gnu::cold]] COLLIGO_BODY void compare_with_others(communicator_state& state, description const& mine) {
   if (state.size() == 1) return;
   verdict all{mine.is_refusal ? 0 : mine.hash(), 0};
+  auto const earlier = std::exchange(state.differed, ++state.compared);   // also if the comparison throws
   combine_among_ranks(state, compare_calls{}, view(&all, 1));
+  if (all.differ == 0 && !mine.is_refusal) state.differed = earlier;
   if (all.differ == 0) return;
   small_vector<description> theirs(static_cast<std::size_t>(state.size()));
   theirs[static_cast<std::size_t>(state.rank())] = mine;

@@ -95,14 +95,15 @@ struct asked_top {
   template <class Comm, listed_over<Comm> R, std::integral K, class Compare = std::greater<>,
             class Projection = std::identity>
   auto operator()(Comm const& comm, R const& range, K k, Compare compare = {}, Projection projection = {}) const {
-    call_arguments<collective::all_reduce, Comm>(comm).require_count(k, "top");
-    auto const all = as_span(range);
-    auto most = static_cast<std::size_t>(k);
-    if (most > worth_counting)
-      most = std::min(most, static_cast<std::size_t>(call_arguments<collective::all_reduce, Comm>(comm).make_calls(
-                                2, [&] { return length_of(comm, std::ssize(all)); })));   // the answer's is the second
-    return best_of_lists<std::ranges::range_value_t<R>, Compare, Projection>(
-        all, most, std::move(compare), std::move(projection));
+    call_arguments<collective::all_reduce, Comm> const arguments(comm);
+    arguments.require_count(k, "top");
+    return arguments.make_calls(calls_before(range, k) + 1, [&] {   // the answer's is the last
+      auto const all = as_span(range);
+      auto most = static_cast<std::size_t>(k);
+      if (most > worth_counting) most = std::min(most, static_cast<std::size_t>(length_of(comm, std::ssize(all))));
+      return best_of_lists<std::ranges::range_value_t<R>, Compare, Projection>(all, most, std::move(compare),
+                                                                               std::move(projection));
+    });
   }
 };
 struct asked_accumulate {
@@ -111,10 +112,11 @@ struct asked_accumulate {
   template <class Comm, accumulated_over<Comm> R, class Op>
     requires(functor_on_elements<Op, R> && functor_of_two<Op, std::ranges::range_value_t<R>>)
   auto operator()(Comm const& comm, R const& range, Op&& op) const {
-    auto const all = as_span(range);
-    auto const [first, n] = call_arguments<collective::all_reduce, Comm>(comm).make_calls(
-        3, [&] { return places_of(comm, std::ssize(all)); });   // the answer's is the third
-    return intervals_of_lists<std::ranges::range_value_t<R>, Op>(all, first, n, std::forward<Op>(op));
+    return call_arguments<collective::all_reduce, Comm>(comm).make_calls(3, [&] {   // the answer's is the third
+      auto const all = as_span(range);
+      auto const [first, n] = places_of(comm, std::ssize(all));
+      return intervals_of_lists<std::ranges::range_value_t<R>, Op>(all, first, n, std::forward<Op>(op));
+    });
   }
 };
 
@@ -136,19 +138,17 @@ using asked_as = typename asked_about<T>::type;
 template <made How, class Checked, class F, class... Inputs>
 auto with_packed(Checked const& checked, endpoint& state, F f, Inputs&... inputs);
 
-/// make(inputs), which asks the question.
+/// make(inputs), which asks the question. Tells the other ranks if copies of functors, or packing, throw.
 template <made How, class Asked, class Comm, class Make, class... Inputs>
 auto make_question(Asked const&, Comm const& comm, Make make, Inputs&... inputs) {
-  if constexpr ((asked_about<Inputs&>::packs || ...)) {
-    call_arguments<collective::all_reduce, Comm> const checked(comm);
-    std::uint32_t calls = 1;
-    if constexpr (requires { Asked::calls_before(inputs...); }) calls += Asked::calls_before(inputs...);
-    return checked.make_calls(calls, [&] {
+  call_arguments<collective::all_reduce, Comm> const checked(comm);
+  std::uint32_t calls = 1;
+  if constexpr (requires { Asked::calls_before(inputs...); }) calls += Asked::calls_before(inputs...);
+  return checked.make_calls(calls, [&] {
+    if constexpr ((asked_about<Inputs&>::packs || ...))
       return with_packed<How>(checked, state_of<Comm>::open(comm), make, inputs...);
-    });
-  } else {
-    return make(inputs...);
-  }
+    else return make(inputs...);
+  });
 }
 template <class Asked, class Comm, class... Arguments>
 concept asks_of_packed = (asked_about<Arguments>::packs || ...) &&
