@@ -66,9 +66,16 @@ template <class T>
 inline constexpr bool locates = std::is_same_v<std::remove_cvref_t<T>, maxloc> ||
                                 std::is_same_v<std::remove_cvref_t<T>, minloc>;
 
+/// A tag of the library's kind: elements and functors may have a constant name as well.
+template <class T>
+inline constexpr bool is_algorithm = algorithm<T> && (
+    is_decided_at_run_time<std::remove_cvref_t<T>> || []<std::size_t... C>(std::index_sequence<C...>) {
+      return (offers<std::remove_cvref_t<T>, static_cast<collective>(C), char, no_functor> || ...);
+    }(std::make_index_sequence<collective_count>{}));
+
 /// A string that can not be an output.
 template <class T>
-inline constexpr bool is_name = std::is_convertible_v<T, std::string_view> && !algorithm<T> &&
+inline constexpr bool is_name = std::is_convertible_v<T, std::string_view> && !is_algorithm<T> &&
                                 (std::is_const_v<std::remove_reference_t<T>> || !std::is_lvalue_reference_v<T> ||
                                  std::is_same_v<std::decay_t<T>, char const*>);
 
@@ -76,7 +83,7 @@ inline constexpr bool is_name = std::is_convertible_v<T, std::string_view> && !a
 template <class T>
 inline constexpr bool may_be_functor =
     std::is_function_v<std::remove_pointer_t<std::remove_reference_t<T>>> ||
-    (std::is_class_v<std::remove_reference_t<T>> && !std::ranges::range<T> && !has_data<T> && !algorithm<T> &&
+    (std::is_class_v<std::remove_reference_t<T>> && !std::ranges::range<T> && !has_data<T> && !is_algorithm<T> &&
      !stands_in_place<std::remove_cvref_t<T>> && !communicator<std::remove_cvref_t<T>>);
 
 /// A container that can not be sent as one value.
@@ -124,14 +131,14 @@ constexpr std::size_t place_of_functor() {
 template <class... Arguments>
 constexpr bool has_algorithm_before() {
   std::size_t place = 0;
-  return ((++place < sizeof...(Arguments) && algorithm<Arguments>) || ...);
+  return ((++place < sizeof...(Arguments) && is_algorithm<Arguments>) || ...);
 }
 
 /// The root would be rounded.
 template <collective C, class... Arguments>
 constexpr bool has_fractional_root() {
   bool last = false;
-  ((last = algorithm<Arguments> ? last : std::is_floating_point_v<std::remove_cvref_t<Arguments>>), ...);
+  ((last = is_algorithm<Arguments> ? last : std::is_floating_point_v<std::remove_cvref_t<Arguments>>), ...);
   return has_root(C) && last;
 }
 
@@ -184,7 +191,7 @@ constexpr mistaken mistaken_in() {
   using next = std::conditional_t<has_counts_first, std::tuple_element_t<3, all>, second>;
   using out = std::conditional_t<C == broadcast, first, next>;
   using last = std::tuple_element_t<(n > 0 ? n - 1 : 0), all>;
-  using last_but_algorithm = std::tuple_element_t<(n > 1 && algorithm<last> ? n - 2 : n > 0 ? n - 1 : 0), all>;
+  using last_but_algorithm = std::tuple_element_t<(n > 1 && is_algorithm<last> ? n - 2 : n > 0 ? n - 1 : 0), all>;
   using E = element_in_t<first>;
   constexpr mistaken counts = [&] {
     if constexpr ((has_counts(C) || has_counts_first) && elements<first> && elements<second>)

@@ -112,8 +112,8 @@ constexpr bool holds_addresses_by_kind() {
   else if constexpr (std::is_aggregate_v<T>)   // or a reference, which is neither assigned to nor left out
     return has_member_of<T, any_address>() || (!std::is_copy_assignable_v<T> && !requires { T{}; });
   else return holds_addresses_of_variant<T> || requires { typename T::iterator_category; } ||
-              requires(T const& x) { x.category().name(); } ||   // std::error_code
-              requires(T const& x) { x.hash_code(), x.name(); };   // std::type_index
+              requires(T const& x) { { x.category().name() } -> std::same_as<char const*>; } ||   // std::error_code
+              requires(T const& x) { x.hash_code(); { x.name() } -> std::same_as<char const*>; };   // std::type_index
 }
 
 /// A value that means nothing on another rank, unless its author says that it does.
@@ -236,7 +236,8 @@ consteval std::string_view type_in(std::string_view function) {
 /// A type's name, as the compiler writes it or as the type gives it.
 template <class T>
 constexpr std::string_view name_of_type() {
-  if constexpr (requires { T::name_in_errors; }) return {T::name_in_errors.data(), T::name_in_errors.size()};
+  if constexpr (requires { T::name_in_errors; requires !std::is_member_pointer_v<decltype(&T::name_in_errors)>; })
+    return {T::name_in_errors.data(), T::name_in_errors.size()};
   else return type_in(__PRETTY_FUNCTION__);
 }
 /// The name of an internal element type that carries data about elements of type T.

@@ -41,7 +41,7 @@ namespace by_name {
 /// compare algorithms, and are missing above 32 ranks and for long schedules. Throws for an unknown name, as the call
 /// would; describes an algorithm that the call would refuse. Cost: milliseconds. Collective over comm.
 template <class T, communicator Comm, class Op, algorithm Algorithm = automatic>
-  requires(!algorithm<Op>)
+  requires(!algorithm<Op> || detail::functor_on<Op, T>)
 std::string explain(Comm const& comm, collective what, std::size_t n, Op const& op, Algorithm const& algorithm = {}) {
   detail::endpoint& at = state_of<Comm>::open(comm);
   detail::call const call = detail::call_in_question<T>(comm, what, n, op);
@@ -64,6 +64,7 @@ std::string explain(Comm const& comm, collective what, std::size_t n, Op const& 
 }
 /// The same for collectives without a functor.
 template <class T, communicator Comm, algorithm Algorithm = automatic>
+  requires(!detail::functor_on<Algorithm, T>)
 std::string explain(Comm const& comm, collective what, std::size_t n, Algorithm const& algorithm = {}) {
   return colligo::explain<T>(comm, what, n, detail::no_functor{}, algorithm);
 }
