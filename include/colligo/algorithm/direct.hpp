@@ -38,7 +38,8 @@ struct direct {
   std::size_t window = 64 * 1024;   ///< bytes: longer slices are cut into windows, one after the other, to bound the
                                     ///< data in progress
 
-  static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};
+  static constexpr std::array knobs{knob<direct>{"slices", &direct::slices},
+                                    knob<direct>{"window", &direct::window, 1}};
 
  private:
   // Short vectors are combined whole; longer ones in slices, one per rank, in windows of p slices.
