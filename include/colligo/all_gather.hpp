@@ -4,6 +4,9 @@
 #pragma once
 
 #include "arguments/calls.hpp"
+#if COLLIGO_HAS_BODIES
+#include "arguments/lengths_body.hpp"
+#endif
 
 namespace colligo::inline COLLIGO_MODE {
 

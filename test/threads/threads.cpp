@@ -110,6 +110,15 @@ TEST_CASE("bad input: an exception that says what, on every rank, and nothing is
     byte_calls(c).all_gather(in.data(), nullptr, 1, registered_element::of<double>());
   }, Contains("all_gather") && Contains("the output is a null pointer, expected 3 elements"));
   check([](auto& c, vec& in, vec& out) { colligo::reduce(c, in, out, std::plus<>{}, 3); }, Contains("root 3"));
+  check([](auto& c, vec&, vec& out) { colligo::all_gather(c, in_place(out)); },
+        Contains("4 elements, expected a multiple of 3, the number of ranks"));
+  check([](auto& c, vec& in, vec& out) { colligo::all_to_all(c, in, out); },
+        Contains("the input has 4 elements, expected a multiple of 3"));
+  check([](auto& c, vec& in, vec& out) {
+    colligo::reduce_scatter_block(c, in, std::span(out).first(1), std::plus<>{});
+  }, Contains("the input has 4 elements, expected 3, 1 for each of 3 ranks"));
+  check([](auto& c, vec& in, vec& out) { colligo::all_gatherv(c, in, out, std::vector{2, 2, 2}); },
+        Contains("the input has 4 elements, expected 2, which is counts["));
   check([](auto& c, vec& in, vec& out) { colligo::reduce(c, in, out, std::plus<>{}, -1); }, Contains("root -1"));
   check([](auto& c, vec& in, vec& out) { colligo::all_reduce(c, in, out, std::plus<>{}, named("rings")); },
         Contains("\"rings\"") && Contains("binary_tree, ") && Contains(", ring,"));

@@ -58,7 +58,9 @@ class call_arguments {
 
   /// `call`: its name in the error; null: the collective's.
   void require_size(std::size_t is, std::size_t wanted, char const* which, char const* call = nullptr) const {
-    if (is != wanted) [[unlikely]] refuse_size(as_refused(call), is, wanted, which);
+    if (is == wanted) [[likely]] return;
+    if constexpr (has_blocks(C)) refuse_length(as_refused(call), is, wanted, which);
+    else refuse_size(as_refused(call), is, wanted, which);
   }
   template <std::integral N>
   void require_count(N count, char const* call = nullptr) const {

@@ -8,6 +8,7 @@
 #include "../engine/communicator_state.hpp"
 #include "../engine/kept_plans.hpp"
 #include "../rules/compare_blocks.hpp"
+#include "lengths_body.hpp"
 #include "refusals.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {

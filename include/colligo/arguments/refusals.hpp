@@ -20,8 +20,9 @@ struct refused {
   char const* name = nullptr;   ///< of the user's call, if it is not the collective's
   bool is_call = true;   ///< false: other ranks make none here, and are not told
 };
-// These throw, before anything has been written.
+// These throw, before anything has been written. refuse_length is for collectives with blocks, in lengths_body.hpp.
 [[noreturn]] void refuse_size(refused const& refusal, std::size_t is, std::size_t wanted, char const* which);
+[[noreturn]] void refuse_length(refused const& refusal, std::size_t is, std::size_t wanted, char const* which);
 [[noreturn]] void refuse_root(refused const& refusal, int root);
 [[noreturn]] void refuse_overlap(refused const& refusal, bool is_one_range);
 [[noreturn]] void refuse_null(refused const& refusal, char const* which, std::size_t n);
@@ -65,7 +66,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void refuse_size(refused const& refusal, std::size_t is, std::size_t wanted,
                                             char const* which) {
-  refuse_because(refusal, concat({which, " has ", with_number(is, "element"), ", expected ", wanted}));
+  refuse_because(refusal, concat({which, " has ", with_number(is, "element"), ", expected ", wanted,
+                                  refusal.what == collective::reduce && is == 0 ? ": the root gets the result" : ""}));
 }
 [[gnu::cold]] COLLIGO_BODY void refuse_root(refused const& refusal, int root) {
   refuse_because(refusal, concat({"root ", root, " is not a rank, ranks are 0 to ", refusal.state.size() - 1}));

@@ -124,8 +124,11 @@ namespace colligo::inline COLLIGO_MODE::detail {
     throw mismatch_error(concat({at, "ranks make different calls: rank ", peer, " does not send or take what this rank "
                                  "expects: counts, knobs or trees differ; COLLIGO_CHECK=1 compares them"}));
   }
+  bool const by_counts =
+      has_counts(mine.call.what) && mine.call.what == other.call.what && mine.call.n != other.call.n;
   std::string const said =
-      concat({"colligo: ranks make different calls on this communicator: rank ", rank_, " made call ",
+      concat({"colligo: ranks make different calls on this communicator",
+                by_counts ? ", with other counts (COLLIGO_CHECK=1 compares them)" : "", ": rank ", rank_, " made call ",
                 called(host_.my_record(), number), "; rank ", peer, " call ", called(theirs, number)});
   std::uint32_t const latest = theirs.latest();
   throw mismatch_error(latest == number ? said : concat({said, ", and then ", called(theirs, latest)}));
