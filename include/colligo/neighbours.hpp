@@ -142,6 +142,30 @@ class neighbours {
 template <class Comm, class... Lists>
 neighbours(Comm const&, Lists const&...) -> neighbours<Comm>;
 
+namespace detail {
+
+/// What a sparse_all_to_all says of its messages, said of the targets of discover.
+[[gnu::cold]] inline std::string of_targets(std::string text) {
+  for (auto const& [said, meant] : {std::pair{"sparse_all_to_all", "discover"}, std::pair{"message ", "target "},
+                                    std::pair{" is for rank ", " is rank "}})
+    if (auto const at = text.find(said); at != text.npos) text.replace(at, std::string_view(said).size(), meant);
+  return text;
+}
+template <class F>
+auto speaking_of_targets(F f) {
+  try {
+    return f();
+  } catch (argument_error const& e) {
+    throw argument_error(of_targets(e.what()));
+  } catch (failed_elsewhere const& e) {
+    throw failed_elsewhere(of_targets(e.what()));
+  } catch (mismatch_error const& e) {
+    throw mismatch_error(of_targets(e.what()));
+  }
+}
+
+}  // namespace detail
+
 namespace by_name {
 
 /// The graph in which each rank has an edge to each of `targets`: a rank may be there several times, and a rank may be
@@ -149,7 +173,7 @@ namespace by_name {
 /// failed_elsewhere on the other ranks. Collective over comm; costs a sparse_all_to_all of an int (exchange.hpp).
 template <communicator Comm, detail::integers Targets>
 neighbours<Comm> discover(Comm const& comm, Targets const& targets) {
-  std::vector<int> const sources = detail::sources_of(comm, targets);
+  std::vector<int> const sources = detail::speaking_of_targets([&] { return detail::sources_of(comm, targets); });
   return {state_of<Comm>::open(comm), sources, detail::as_ranks(targets)};
 }
 /// For arguments that no form accepts: the message says what to write.
@@ -267,29 +291,29 @@ concept accepted_over_graph = requires(neighbours<Comm> const& over, Arguments&&
   graph_calls<C>::template make<How>(over, static_cast<Arguments&&>(given)...);
 };
 
-#define COLLIGO_OVER_GRAPH(attribute, name, what, how)                                                               \
+#define COLLIGO_OVER_GRAPH(name, what, how)                                                                          \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::accepted_over_graph<collective::what, detail::made::how, Comm, Arguments...>                    \
-  attribute detail::made_t<detail::made::how> name(neighbours<Comm> const& over, Arguments&&... given) {             \
+  detail::made_t<detail::made::how> name(neighbours<Comm> const& over, Arguments&&... given) {                       \
     return detail::graph_calls<collective::what>::make<detail::made::how>(over, static_cast<Arguments&&>(given)...); \
   }
 /// For arguments that no form accepts.
-#define COLLIGO_NOT_OVER_GRAPH(attribute, name, what, how)                                                           \
+#define COLLIGO_NOT_OVER_GRAPH(name, what, how)                                                                      \
   template <communicator Comm, class... Arguments>                                                                   \
     requires(!requires(neighbours<Comm> const& over, Arguments&&... given) {                                         \
                colligo::name(over, static_cast<Arguments&&>(given)...);                                              \
              } &&                                                                                                    \
              !detail::has_form_for_views<collective::what, detail::made::how, neighbours<Comm>, Arguments...>)       \
-  attribute detail::answer<collective::exchange, detail::made::how, Comm const&, Arguments...> name(                 \
+  detail::answer<collective::exchange, detail::made::how, Comm const&, Arguments...> name(                           \
       neighbours<Comm> const&, Arguments&&...) {                                                                     \
     return {};                                                                                                       \
   }
 #define COLLIGO_CALLS_OVER_GRAPH(name, what)                                                                         \
-  COLLIGO_NOT_OVER_GRAPH(, name, what, at_once)                                                                      \
-  COLLIGO_OVER_GRAPH([[nodiscard]], i##name, what, started)                                                          \
-  COLLIGO_NOT_OVER_GRAPH([[nodiscard]], i##name, what, started)                                                      \
-  COLLIGO_OVER_GRAPH([[nodiscard]], name##_init, what, ready)                                                        \
-  COLLIGO_NOT_OVER_GRAPH([[nodiscard]], name##_init, what, ready)
+  COLLIGO_NOT_OVER_GRAPH(name, what, at_once)                                                                        \
+  COLLIGO_OVER_GRAPH(i##name, what, started)                                                                         \
+  COLLIGO_NOT_OVER_GRAPH(i##name, what, started)                                                                     \
+  COLLIGO_OVER_GRAPH(name##_init, what, ready)                                                                       \
+  COLLIGO_NOT_OVER_GRAPH(name##_init, what, ready)
 
 }  // namespace detail
 
