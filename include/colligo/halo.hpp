@@ -143,12 +143,12 @@ void exchange(halo_exchange<Comm, T, D> const& declared, Algorithm const& algori
 /// As a request: the elements at the border are packed now, and have to stay if they are not packed; the ghosts have
 /// their values when it is complete. Meanwhile the program may work on elements that are at no border.
 template <communicator Comm, class T, std::size_t D, algorithm Algorithm = automatic>
-[[nodiscard]] request iexchange(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
+request iexchange(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
   return detail::exchange_halo<detail::made::started>(declared, algorithm);
 }
 /// As a persistent request, which packs at each start.
 template <communicator Comm, class T, std::size_t D, algorithm Algorithm = automatic>
-[[nodiscard]] persistent exchange_init(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
+persistent exchange_init(halo_exchange<Comm, T, D> const& declared, Algorithm const& algorithm = {}) {
   return detail::exchange_halo<detail::made::ready>(declared, algorithm);
 }
 

@@ -281,15 +281,15 @@ auto part_with_views(call_arguments<collective::all_reduce, Comm> const& checked
 
 }  // namespace detail
 
-#define COLLIGO_WITH_VIEWS(name) COLLIGO_CALL_WITH_VIEWS(, Comm, name, name, at_once)
+#define COLLIGO_WITH_VIEWS(name) COLLIGO_CALL_WITH_VIEWS(Comm, name, name, at_once)
 #define COLLIGO_WITH_VIEWS_OVER_GRAPH(name, what)                                                                    \
-  COLLIGO_CALL_WITH_VIEWS(, neighbours<Comm>, name, what, at_once)                                                   \
-  COLLIGO_CALL_WITH_VIEWS([[nodiscard]], neighbours<Comm>, i##name, what, started)                                   \
-  COLLIGO_CALL_WITH_VIEWS([[nodiscard]], neighbours<Comm>, name##_init, what, ready)
-#define COLLIGO_CALL_WITH_VIEWS(attribute, Over, name, what, how)                                                    \
+  COLLIGO_CALL_WITH_VIEWS(neighbours<Comm>, name, what, at_once)                                                     \
+  COLLIGO_CALL_WITH_VIEWS(neighbours<Comm>, i##name, what, started)                                                  \
+  COLLIGO_CALL_WITH_VIEWS(neighbours<Comm>, name##_init, what, ready)
+#define COLLIGO_CALL_WITH_VIEWS(Over, name, what, how)                                                               \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::accepted_with_views<collective::what, detail::made::how, Over, Arguments...>                    \
-  attribute auto name(Over const& over, Arguments&&... arguments) -> detail::made_t<detail::made::how> {             \
+  auto name(Over const& over, Arguments&&... arguments) -> detail::made_t<detail::made::how> {                       \
     return detail::make_with_views<collective::what, detail::made::how>(over,                                        \
                                                                         static_cast<Arguments&&>(arguments)...);     \
   }

@@ -10,6 +10,8 @@
 #include <functional>
 #include <iostream>
 
+#include "../faults/on_stderr.hpp"
+
 namespace {
 
 int wrong = 0;
@@ -59,7 +61,12 @@ int main(int argc, char** argv) {
     late = colligo::iall_reduce(raw, std::span(&in, 1), std::span(&never, 1), std::plus<>{});
     dropped = colligo::iall_reduce(raw, std::span(&in, 1), std::span(&never, 1), std::plus<>{}, colligo::ring{});
   }
-  MPI_Finalize();
+  {
+    captured_stderr const said;
+    MPI_Finalize();
+    wrong += said.count("colligo: all_reduce on rank 0 of 2: MPI has been finalised; a request has to be complete") !=
+             (raw.rank() == 0 ? 2 : 0);
+  }
   throws("a persistent one", words_of_requests, [&] { again.start(); });
   if (raw.rank() == 0) throws("a request that is late", words_of_requests, [&] { late.wait(); });
   each_throws("MPI has been finalised");

@@ -66,28 +66,28 @@ struct elementwise_calls {
   COLLIGO_REQUEST(name##_init, name, persistent, ready)
 #define COLLIGO_REQUEST(name, what, result, how)                                                                     \
   template <communicator Comm, class... Arguments>                                                                   \
-  [[nodiscard]] typename detail::requested<collective::what, detail::made::how, Comm const&, Arguments...>::type     \
+  typename detail::requested<collective::what, detail::made::how, Comm const&, Arguments...>::type                   \
   name(Comm const& comm, Arguments&&... arguments) {                                                                 \
     return detail::requested<collective::what, detail::made::how, Comm const&, Arguments...>::make(                  \
         comm, static_cast<Arguments&&>(arguments)...);                                                               \
   }                                                                                                                  \
-  COLLIGO_NO_COMMUNICATOR([[nodiscard]], name, what, how)                                                            \
+  COLLIGO_NO_COMMUNICATOR(name, what, how)                                                                           \
   template <communicator Comm, class In, class Out, class... More>                                                   \
     requires(combines(collective::what))                                                                             \
-  [[nodiscard]] result name(Comm const&, In const&, Out const&, detail::overloaded_on<In>, More const&...);          \
+  result name(Comm const&, In const&, Out const&, detail::overloaded_on<In>, More const&...);                        \
   template <communicator Comm, class In, class Out, class Between, class... More>                                    \
     requires(combines(collective::what))                                                                             \
-  [[nodiscard]] result name(Comm const&, In const&, Out const&, Between const&, detail::overloaded_on<In>,           \
+  result name(Comm const&, In const&, Out const&, Between const&, detail::overloaded_on<In>,                         \
                             More const&...);                                                                         \
   template <communicator Comm, class Both, class... More>                                                            \
     requires(combines(collective::what))                                                                             \
-  [[nodiscard]] result name(Comm const&, Both, detail::overloaded_in<Both>, More const&...);
+  result name(Comm const&, Both, detail::overloaded_in<Both>, More const&...);
 
 /// For calls without a communicator. By const&: where a program opens this namespace, its own template matches better.
-#define COLLIGO_NO_COMMUNICATOR(attribute, name, what, how)                                                          \
+#define COLLIGO_NO_COMMUNICATOR(name, what, how)                                                                     \
   template <class First, class... More>                                                                              \
     requires(!communicator<First> && !detail::has_forms_elsewhere<First>)                                            \
-  attribute detail::answer<collective::what, detail::made::how, First const&, More const&...> name(First const&,     \
+  detail::answer<collective::what, detail::made::how, First const&, More const&...> name(First const&,               \
                                                                                                More const&...) {     \
     return {};                                                                                                       \
   }
@@ -106,7 +106,7 @@ struct elementwise_calls {
                                                                                           Arguments&&...) {          \
     return {};                                                                                                       \
   }                                                                                                                  \
-  COLLIGO_NO_COMMUNICATOR(, name, name, at_once)                                                                     \
+  COLLIGO_NO_COMMUNICATOR(name, name, at_once)                                                                       \
   }
 
 // The algorithms and the rules, for calls that do not name a tag, and for tags that a unit has not included.

@@ -3,6 +3,7 @@
 /// The bodies of requests.hpp for all requests of a rank.
 #pragma once
 
+#include <cstdio>
 #include <exception>
 
 #include "../core/error.hpp"
@@ -44,7 +45,9 @@ COLLIGO_BODY bool requests_of_rank::advance_alone(running& r, bool waits) {
   char const* const why = are_of_parent() ? is_of_parent : ended_with_mpi;
   for (running* const r : in_progress_) {
     if (!r) continue;
-    r->failed_ = std::make_exception_ptr(error(where(r->state_, r->call_.what) + why));
+    auto const text = where(r->state_, r->call_.what) + why;
+    if (why == ended_with_mpi) std::fprintf(stderr, "%s\n", text.c_str());   // nobody may wait for it any more
+    r->failed_ = std::make_exception_ptr(error(text));
     r->begun_ = r->reusable_ = false;
     r->in_progress_.store(false, std::memory_order_release);
   }

@@ -66,14 +66,14 @@ class handle {
 
 /// A collective that has been started. Move-only. The destructor waits until it is complete, and so does an assignment
 /// to it. The new request has been started by then, so it must not use the memory of the old one.
-class request : public detail::handle {
+class [[nodiscard("keep the request, and wait() for it later")]] request : public detail::handle {
  public:
   request() = default;
   explicit request(detail::owned_running made);   ///< for the public headers: starts it
 };
 
 /// A collective that may be started any number of times. Only its construction allocates. Move-only.
-class persistent : public detail::handle {
+class [[nodiscard("keep it, and start() and wait()")]] persistent : public detail::handle {
  public:
   persistent() = default;
   explicit persistent(detail::owned_running made);   ///< for the public headers

@@ -190,7 +190,7 @@ received<T> exchange_now(Comm const& comm, Way const& way, Out const&... out) {
 /// A sparse_all_to_all that has been started. Move-only. The destructor waits until it is complete, and so does an
 /// assignment to it.
 template <class T>
-class sparse_request {
+class [[nodiscard("keep the request: its wait() returns what has come")]] sparse_request {
  public:
   sparse_request() = default;
   sparse_request(std::unique_ptr<detail::exchange_of<T>> own, detail::owned_running made)
@@ -277,7 +277,7 @@ received<typename detail::message_elements<In>::element> sparse_all_to_all(Comm 
 /// come. `out` has to live until then.
 template <communicator Comm, detail::addressed_messages Out, detail::way_of_sparse Way = automatic>
   requires detail::travels_over<detail::element_of_messages<Out>, Comm>
-[[nodiscard]] sparse_request<detail::element_of_messages<Out>> isparse_all_to_all(Comm const& comm, Out&& out,
+sparse_request<detail::element_of_messages<Out>> isparse_all_to_all(Comm const& comm, Out&& out,
                                                                                  Way const& way = {}) {
   static_assert(std::is_lvalue_reference_v<Out>,
                 "colligo: isparse_all_to_all: the messages have to live until the request is complete: pass no "
@@ -287,7 +287,7 @@ template <communicator Comm, detail::addressed_messages Out, detail::way_of_spar
 template <communicator Comm, detail::integers Targets, detail::integers Counts, class In,
           detail::way_of_sparse Way = automatic>
   requires(detail::travels_over<typename detail::message_elements<std::remove_cvref_t<In>>::element, Comm>)
-[[nodiscard]] auto isparse_all_to_all(Comm const& comm, Targets const& targets, Counts const& counts, In&& joined,
+auto isparse_all_to_all(Comm const& comm, Targets const& targets, Counts const& counts, In&& joined,
                                       Way const& way = {}) {
   using message = detail::message_elements<std::remove_cvref_t<In>>;
   static_assert(message::template lasts<In>,

@@ -236,12 +236,12 @@ class batch {
   }
   /// The same as a request.
   template <algorithm Algorithm = automatic>
-  [[nodiscard]] request irun(Algorithm const& algorithm = {}) {
+  request irun(Algorithm const& algorithm = {}) {
     return make<detail::made::started>(algorithm);
   }
   /// The same as a persistent request, which may be started any number of times and reads the ranges each time.
   template <algorithm Algorithm = automatic>
-  [[nodiscard]] persistent run_init(Algorithm const& algorithm = {}) {
+  persistent run_init(Algorithm const& algorithm = {}) {
     return make<detail::made::ready>(algorithm);
   }
 

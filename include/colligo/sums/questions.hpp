@@ -240,12 +240,12 @@ struct no_request : mistake {
   }                                                                                                                  \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \
-  [[nodiscard]] request i##name(Comm const& comm, Arguments&&... arguments) {                                        \
+  request i##name(Comm const& comm, Arguments&&... arguments) {                                                      \
     return detail::ask_for<detail::made::started>(detail::asked_##name(), comm, arguments...);                       \
   }                                                                                                                  \
   template <communicator Comm, class... Arguments>                                                                   \
     requires detail::starts<detail::asked_##name, Comm, Arguments...>                                                \
-  [[nodiscard]] persistent name##_init(Comm const& comm, Arguments&&... arguments) {                                 \
+  persistent name##_init(Comm const& comm, Arguments&&... arguments) {                                               \
     return detail::ask_for<detail::made::ready>(detail::asked_##name(), comm, arguments...);                         \
   }                                                                                                                  \
   template <communicator Comm, class... Arguments>                                                                   \
