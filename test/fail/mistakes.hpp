@@ -69,6 +69,18 @@ struct halves {   // an mdspan whose accessor makes elements
   halves const& extents() const;
   double* data_handle() const;
 };
+struct with_name {
+  char name[8];
+  double value;
+};
+struct with_constant_name {
+  static constexpr char const* name = "sum";
+  point operator()(point const& a, point const&) const { return a; }
+};
+struct with_long_name {
+  std::string name;
+  double value;
+};
 struct sharer { std::shared_ptr<double> value; };
 
 extern colligo::mpi_communicator world;
@@ -84,6 +96,8 @@ extern std::vector<owner> owners;
 extern std::vector<colligo::located<double, unordered_place>> unordered_places;
 extern std::vector<metres> lengths;
 extern double volatile changing;
+extern with_name named_point;
+extern with_long_name long_named;
 extern std::vector<sharer> sharers;
 extern std::vector<with_pair> with_pairs;
 extern std::vector<adding> hasty;

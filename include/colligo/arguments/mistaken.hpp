@@ -18,7 +18,7 @@ enum class mistaken {
   communicator, name, addresses, uncopyable, unserialised, bits, apart, grid, matrix, rows, untyped, pointer,
   pointer_and_count, types, counts, temporary_input, temporary_output, constant_output, changing, unassignable, locates,
   no_functor, returns_nothing, changes_operands, narrows_elements, combines_nothing, compares_elements,
-  operator_changes, functor_before, algorithm_before, root, no_output, no_init, displacements, skeleton, value
+  operator_changes, functor_before, algorithm_before, root, no_root, no_output, no_init, displacements, skeleton, value
 };
 
 struct left_out {};
@@ -183,7 +183,7 @@ constexpr mistaken mistaken_in() {
   using enum collective;
   constexpr std::size_t n = sizeof...(Arguments);
   using all = std::tuple<Arguments..., left_out, left_out, left_out, left_out, left_out>;
-  using comm = std::tuple_element_t<0, all>;
+  using comm = std::remove_cvref_t<std::tuple_element_t<0, all>>;
   using first = std::tuple_element_t<1, all>;
   using second = std::tuple_element_t<2, all>;
   using third = std::tuple_element_t<3, all>;
@@ -191,7 +191,8 @@ constexpr mistaken mistaken_in() {
   using next = std::conditional_t<has_counts_first, std::tuple_element_t<3, all>, second>;
   using out = std::conditional_t<C == broadcast, first, next>;
   using last = std::tuple_element_t<(n > 0 ? n - 1 : 0), all>;
-  using last_but_algorithm = std::tuple_element_t<(n > 1 && is_algorithm<last> ? n - 2 : n > 0 ? n - 1 : 0), all>;
+  constexpr std::size_t before_algorithm = n - is_algorithm<last>;
+  using last_but_algorithm = std::tuple_element_t<(before_algorithm > 0 ? before_algorithm - 1 : 0), all>;
   using E = element_in_t<first>;
   constexpr mistaken counts = [&] {
     if constexpr ((has_counts(C) || has_counts_first) && elements<first> && elements<second>)
@@ -199,9 +200,8 @@ constexpr mistaken mistaken_in() {
     else return mistaken::something;
   }();
   constexpr bool two_ranges = elements<first> && elements<second>;
-  using in_question =
-      std::conditional_t<stands_in_place<std::remove_cvref_t<first>>, std::add_lvalue_reference_t<E>, first>;
   using whole = std::remove_cvref_t<first>;
+  using in_question = std::conditional_t<stands_in_place<whole>, std::add_lvalue_reference_t<E>, first>;
   constexpr bool combines_whole = [] {   // one value is meant; a sum of matrices is one of their elements as well
     if constexpr (!combines(C) || contiguous<first>) return false;
     else if constexpr (has_data<first> && (std::is_same_v<std::remove_cvref_t<Arguments>, std::plus<>> || ...))
@@ -220,19 +220,16 @@ constexpr mistaken mistaken_in() {
   }();
   constexpr mistaken element = [] {
     if constexpr (container != mistaken::something || std::is_void_v<E>) return mistaken::something;
-    else if constexpr (combines_whole) return mistaken_element<whole, std::remove_cvref_t<comm>>();
-    else if constexpr (!combines(C) || functor_at < n) return mistaken_element<E, std::remove_cvref_t<comm>>();
-    else if constexpr (place_of_functor<whole, Arguments...>() < n)
-      return mistaken_element<whole, std::remove_cvref_t<comm>>();
+    else if constexpr (combines_whole) return mistaken_element<whole, comm>();
+    else if constexpr (!combines(C) || functor_at < n) return mistaken_element<E, comm>();
+    else if constexpr (place_of_functor<whole, Arguments...>() < n) return mistaken_element<whole, comm>();
     else return mistaken::something;
   }();
-  if constexpr (!communicator<std::remove_cvref_t<comm>>) return mistaken::communicator;
+  if constexpr (!communicator<comm>) return mistaken::communicator;
   else if constexpr (n < 2) return mistaken::something;
   else if constexpr (has_algorithm_before<Arguments...>()) return mistaken::algorithm_before;
   else if constexpr (stands_before_ranges<C, first, second, third>) return mistaken::functor_before;
-  else if constexpr (is_part<std::remove_cvref_t<first>> || written_archive<std::remove_cvref_t<first>> ||
-                     read_archive<std::remove_cvref_t<first>>)
-    return mistaken::skeleton;
+  else if constexpr (is_part<whole> || written_archive<whole> || read_archive<whole>) return mistaken::skeleton;
   else if constexpr (has_fractional_root<C, Arguments...>()) return mistaken::root;
   else if constexpr ((n > 2 || C == barrier) && is_name<last>) return mistaken::name;
   else if constexpr ((is_volatile<Arguments> || ...)) return mistaken::changing;
@@ -245,14 +242,16 @@ constexpr mistaken mistaken_in() {
                      (whole_number<first> && pointer<second>))
     return mistaken::pointer;
   else if constexpr (counts != mistaken::something) return counts;
-  else if constexpr (two_ranges && element_of_range<whole, second> && !travels_over<whole, std::remove_cvref_t<comm>>)
-    return mistaken_element<whole, std::remove_cvref_t<comm>>();
+  else if constexpr (two_ranges && element_of_range<whole, second> && !travels_over<whole, comm>)
+    return mistaken_element<whole, comm>();
   else if constexpr (two_ranges && !elements_like<second, first> && !has_counts_first &&
                      !element_of_range<std::remove_cvref_t<first>, second>) return mistaken::types;
   else if constexpr (number<first> && number<second> && n > 3 && combines(C) && std::is_lvalue_reference_v<second> &&
                      !std::is_same_v<std::remove_cvref_t<first>, std::remove_cvref_t<second>>) return mistaken::types;
   else if constexpr (elements<out> && !lasting_range<out>) return mistaken::temporary_output;
   else if constexpr (How != made::at_once && elements<first> && !lasting_range<first>) return mistaken::temporary_input;
+  else if constexpr (!has_root(C) && whole_number<last_but_algorithm> && before_algorithm ==
+                     (combines(C) ? functor_at + 2 : !two_ranges ? 0 : has_counts(C) ? 5 : 4)) return mistaken::no_root;
   else if constexpr (combines(C) && functor_at == n) return mistaken_functor<E, Arguments...>();
   else if constexpr (C == reduce && !whole_number<last_but_algorithm>) return mistaken::root;
   else if constexpr (pointer<first>) return mistaken::pointer_and_count;
@@ -263,8 +262,7 @@ constexpr mistaken mistaken_in() {
   else if constexpr ((has_counts(C) || has_counts_first) && !whole_number<E> &&
                      ((is_list_of_others<Arguments> && !std::is_same_v<element_in_t<Arguments>, E>) || ...))
     return mistaken::counts;
-  else if constexpr (How != made::at_once && !elements<first> && !stands_in_place<std::remove_cvref_t<first>>)
-    return mistaken::value;
+  else if constexpr (How != made::at_once && !elements<first> && !stands_in_place<whole>) return mistaken::value;
   else return mistaken::something;
 }
 

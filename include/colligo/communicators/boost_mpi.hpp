@@ -19,7 +19,8 @@ template <std::derived_from<boost::mpi::communicator> Comm>
 struct state_of<Comm> : detail::over_mpi {
   static detail::endpoint& open(boost::mpi::communicator const& comm) {
     if (!comm)
-      throw argument_error("colligo: the communicator is empty (a boost::mpi::communicator that holds MPI_COMM_NULL)");
+      throw argument_error("colligo: the communicator is empty (a boost::mpi::communicator that holds MPI_COMM_NULL): "
+                           "this rank is not in it, and makes no call");
     return detail::mpi_endpoint(comm);
   }
 };

@@ -27,7 +27,8 @@ namespace colligo::inline COLLIGO_MODE {
 class mpi_communicator {
  public:
   mpi_communicator(MPI_Comm comm) : comm_(comm) {
-    if (comm == MPI_COMM_NULL) throw argument_error("colligo: mpi_communicator: made from MPI_COMM_NULL");
+    if (comm == MPI_COMM_NULL)
+      throw argument_error("colligo: mpi_communicator: made from MPI_COMM_NULL: this rank is not in it");
     detail::require_mpi();
     detail::check_mpi(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
     detail::check_mpi(MPI_Comm_size(comm, &size_), "MPI_Comm_size");

@@ -121,13 +121,10 @@ constexpr std::size_t offsets_of(collective c, int p) {
   return static_cast<std::size_t>(c == collective::all_to_all_v ? 2 * p : p) + 1;
 }
 
-/// Anything that can stand as the last argument of a collective: a tag, named("..."), automatic{}. Its name is static:
-/// the `name` of each element is none.
+/// Anything that can stand as the last argument of a collective: a tag, named("..."), automatic{}. Its name is static.
 template <class Tag>
-concept algorithm = requires {
-  { std::remove_cvref_t<Tag>::name } -> std::convertible_to<std::string_view>;
-  requires !std::is_member_pointer_v<decltype(&std::remove_cvref_t<Tag>::name)>;
-};
+concept algorithm = requires { { std::remove_cvref_t<Tag>::name } -> std::convertible_to<std::string_view>; } &&
+                    !std::is_member_pointer_v<decltype(&std::remove_cvref_t<Tag>::name)>;
 
 namespace detail {
 
