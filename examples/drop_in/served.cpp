@@ -26,16 +26,15 @@ void require(bool is_right) {
 template <class F>
 void in_step(collective what, MPI_Comm comm, F f) {
   auto& state = colligo::detail::mpi_endpoint(comm);
-  std::uint32_t const before = colligo::detail::calls_of(state);
+  colligo::detail::refused const call{state, what, (state.before() & colligo::detail::agreement) != 0};
+  std::uint32_t const before = colligo::detail::calls_of(call);
   try {
     f();
   } catch (refused const&) {
     throw;
   } catch (...) {
-    colligo::detail::refused const call{state, what, (state.before() & colligo::detail::agreement) != 0};
     bool const counts_are_known = what != collective::gatherv && what != collective::scatterv;   // else a call for them
-    if (colligo::detail::calls_of(state) == before) colligo::detail::refuse_request(call);
-    colligo::detail::refuse_rest(call, before + (counts_are_known ? 1 : 2));
+    colligo::detail::refuse_rest(call, before, counts_are_known ? 1 : 2);
     throw;
   }
 }
