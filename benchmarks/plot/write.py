@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSL-1.0
-"""Writes README.md and papers.md of the gallery from text.md and papers_text.md: {{expression:format}} there is worked
-out from the files beside them.
+"""Writes the three pages of the gallery from text.md, papers_text.md and hosts_text.md: {{expression:format}} there is
+worked out from the files beside them.
 
-    benchmarks/plot/write.py            # both pages anew
+    benchmarks/plot/write.py            # all pages anew
     benchmarks/plot/write.py --check    # nothing is written; fails if a page is not what would be
 
 A number in a text that stands in no {{ }} is refused, but in code, links, names and references to figures, tables and
@@ -24,7 +24,8 @@ import textwrap
 from figure.collectives import collectives
 
 here = pathlib.Path(__file__).resolve().parent.parent / "gallery"
-pages = {"README.md": "text.md", "papers.md": "papers_text.md"}
+pages = {"README.md": "text.md", "papers.md": "papers_text.md", "hosts.md": "hosts_text.md"}
+cluster_trees = "../bench/cluster/cluster_trees"
 papers = ["binary_tree", "recursive_doubling", "halving_doubling", "binary_blocks", "ring"]
 ours = ["chained_halving", "circulant"]
 KiB, MiB = 1 << 10, 1 << 20
@@ -59,6 +60,10 @@ def us(name, algorithm, column="median_us", **where):
 def over(name, slow, fast, **where):
     """How many times as long `slow` takes as `fast`."""
     return us(name, slow, **where) / us(name, fast, **where)
+
+
+def ms(algorithm, placement, name=cluster_trees):
+    return us(name, algorithm, placement=placement) / 1e3
 
 
 def said(what, file="published"):
