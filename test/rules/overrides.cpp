@@ -230,7 +230,7 @@ TEST_CASE("explain says what a call would take, who decided, what it costs and w
   auto const by_rules = text(4, std::plus<>{}, automatic{});
   CHECK_THAT(by_rules, StartsWith("all_reduce of 100 double (800 bytes), ") && Contains("on 4 ranks") &&
                            Contains("over shared memory of threads, chosen by the papers' rules") &&
-                           Contains("predicted: ") &&
+                           Contains("predicted between hosts: ") &&
                            Contains("alternatives: ") && Contains("ring 6."));
   CHECK_THAT(by_rules, Contains("excluded: vendor is the MPI library's own"));
   CHECK_THAT(by_rules, !Contains("excluded: ring"));

@@ -224,7 +224,7 @@ template <class Lazy>
     if (std::string const unused = unused_override_text(state, call, *by); !unused.empty())
       text += "  " + unused + '\n';
     if (auto const price = price_of(state, call, *by))
-      text += "  predicted: " + microseconds(*price) + " on a machine of messages, 1 us each and 10 GB/s\n";
+      text += "  predicted between hosts: " + microseconds(*price) + ", messages of 1 us and 10 GB/s\n";
   }
   std::vector<std::pair<double, std::string>> priced;
   std::string unpriced, excluded;
