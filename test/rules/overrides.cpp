@@ -196,9 +196,6 @@ TEST_CASE("a name says which of its parts is wrong, and numbers may have a unit"
   CHECK_THAT(trouble("ring:"), Contains("ring: a knob is missing after ':' or ',', but it has none"));
   CHECK_THAT(trouble("direct:@messages"), Contains("missing after ':' or ',', its knobs are slices, window"));
   CHECK_THAT(trouble("direct:slices=8,"), Contains("direct: a knob is missing"));
-  CHECK_THAT(trouble("direct:slices=8,slices=9"), Contains("direct: the knob slices is set twice"));
-  CHECK_THAT(trouble("circulant:radix=1"), Contains("radix=1 is out of range: radix takes a number of at least 2"));
-  CHECK_THAT(trouble("grouped_doubling:early=2"), Contains("early takes a number from 0 to 1"));
   CHECK_THAT(trouble("rng:block=1"),
              Contains("no algorithm is named \"rng:block=1\"; the nearest is ring; known are binary_tree, "));
   CHECK_THAT(trouble("nothing_like_it"), Contains("no algorithm is named \"nothing_like_it\"; known are "));

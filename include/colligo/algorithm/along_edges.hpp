@@ -32,7 +32,7 @@ struct along_edges {
 
   std::size_t window = 32;   ///< edges at a time each way; 0 counts as 1
 
-  static constexpr std::array knobs{knob<along_edges>{"window", &along_edges::window, 1}};
+  static constexpr std::array knobs{knob<along_edges>{"window", &along_edges::window}};
 
   template <class T>
   struct exchange {

@@ -33,7 +33,7 @@ struct bruck {
 
   std::size_t radix = 2;   ///< at least 2; from p on each block is sent straight to its rank
 
-  static constexpr std::array knobs{knob<bruck>{"radix", &bruck::radix, 2}};
+  static constexpr std::array knobs{knob<bruck>{"radix", &bruck::radix}};
 
   template <class T>
   struct all_to_all {

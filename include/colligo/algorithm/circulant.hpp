@@ -38,7 +38,7 @@ struct circulant {
 
   std::size_t radix = 2;   ///< at least 2; from p on all ranks exchange with all at once
 
-  static constexpr std::array knobs{knob<circulant>{"radix", &circulant::radix, 2}};
+  static constexpr std::array knobs{knob<circulant>{"radix", &circulant::radix}};
 
  private:
   template <class T>

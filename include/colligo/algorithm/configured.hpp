@@ -31,7 +31,7 @@ namespace colligo::inline COLLIGO_MODE {
 /// binomial tree on one host. `arrival`, not 0: combines children in order of arrival if the transport sees arrivals.
 struct along_trees : detail::tree_walk {
   static constexpr std::string_view name = "configured";
-  static constexpr std::array knobs{knob<along_trees>{"arrival", &along_trees::arrival, 0, 1}};
+  static constexpr std::array knobs{knob<along_trees>{"arrival", &along_trees::arrival}};
 
   /// A copy with the communicator's trees in place of missing ones.
   constexpr along_trees completed(topology const& known) const {

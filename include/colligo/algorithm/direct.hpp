@@ -38,8 +38,7 @@ struct direct {
   std::size_t window = 64 * 1024;   ///< bytes: longer slices are cut into windows, one after the other, to bound the
                                     ///< data in progress
 
-  static constexpr std::array knobs{knob<direct>{"slices", &direct::slices},
-                                    knob<direct>{"window", &direct::window, 1}};
+  static constexpr std::array knobs{knob<direct>{"slices", &direct::slices}, knob<direct>{"window", &direct::window}};
 
  private:
   // Short vectors are combined whole; longer ones in slices, one per rank, in windows of p slices.

@@ -37,7 +37,7 @@ struct grouped_doubling {
 
   std::size_t early = 0;   ///< other than 0: combines neighbours before passing them on
 
-  static constexpr std::array knobs{knob<grouped_doubling>{"early", &grouped_doubling::early, 0, 1}};
+  static constexpr std::array knobs{knob<grouped_doubling>{"early", &grouped_doubling::early}};
 
   template <class T, class Op>
   struct all_reduce {

@@ -41,7 +41,7 @@ struct halving_doubling {
 
   std::size_t halvings = 31;   ///< of an all_reduce, at most lg p; 0 is recursive doubling
 
-  static constexpr std::array knobs{knob<halving_doubling>{"halvings", &halving_doubling::halvings, 0, 31}};
+  static constexpr std::array knobs{knob<halving_doubling>{"halvings", &halving_doubling::halvings}};
 
   template <class T, class Op>
   struct all_reduce {

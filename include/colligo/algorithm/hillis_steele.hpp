@@ -30,7 +30,7 @@ struct hillis_steele {
 
   std::size_t radix = 4;   ///< at least 2; from p on each rank sends to all higher ones
 
-  static constexpr std::array knobs{knob<hillis_steele>{"radix", &hillis_steele::radix, 2}};
+  static constexpr std::array knobs{knob<hillis_steele>{"radix", &hillis_steele::radix}};
 
  private:
   template <class T>

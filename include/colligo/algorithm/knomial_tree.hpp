@@ -30,7 +30,7 @@ struct knomial_tree {
 
   std::size_t radix = 4;   ///< the most groups that merge at a time; at least 2
 
-  static constexpr std::array knobs{knob<knomial_tree>{"radix", &knomial_tree::radix, 2}};
+  static constexpr std::array knobs{knob<knomial_tree>{"radix", &knomial_tree::radix}};
 
   template <class T, class Op>
   struct reduce {

@@ -32,7 +32,7 @@ struct leaders_by_level {
   hierarchy const* levels = nullptr;   ///< null: the communicator's
   std::size_t at_once = 0;        ///< not 0: reduce and broadcast join all groups of a level in one round, however many
 
-  static constexpr std::array knobs{knob<leaders_by_level>{"at_once", &leaders_by_level::at_once, 0, 1}};
+  static constexpr std::array knobs{knob<leaders_by_level>{"at_once", &leaders_by_level::at_once}};
 
  private:
   using along = detail::along;

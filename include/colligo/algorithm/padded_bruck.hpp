@@ -30,7 +30,7 @@ struct padded_bruck {
   std::size_t longest = 0;   ///< elements of the longest block, the same on all ranks; 0, not known, or more than 2^20:
                              ///< all goes straight
 
-  static constexpr std::array knobs{knob<padded_bruck>{"radix", &padded_bruck::radix, 2},
+  static constexpr std::array knobs{knob<padded_bruck>{"radix", &padded_bruck::radix},
                                     knob<padded_bruck>{"longest", &padded_bruck::longest}};
 
   template <class T>

@@ -73,7 +73,7 @@ struct pairwise {
 
   std::size_t window = 8;   ///< peers at a time each way; 0 counts as 1
 
-  static constexpr std::array knobs{knob<pairwise>{"window", &pairwise::window, 1}};
+  static constexpr std::array knobs{knob<pairwise>{"window", &pairwise::window}};
 
   template <class T>
   struct all_to_all_v : detail::in_pairs<T> {

@@ -54,7 +54,7 @@ struct pipelined_ring {
   hierarchy const* by_host = nullptr;    ///< hierarchy::of_hosts of these, if kept
 
   static constexpr std::array knobs{knob<pipelined_ring>{"block", &pipelined_ring::block},
-                                    knob<pipelined_ring>{"even", &pipelined_ring::even, 0, 1}};
+                                    knob<pipelined_ring>{"even", &pipelined_ring::even}};
 
   template <class T>
   struct all_gatherv {

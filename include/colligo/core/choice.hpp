@@ -99,10 +99,10 @@ static_assert(std::is_trivially_copyable_v<choice>);
 /// f(name, value) for every knob, and for the trees that the tag names.
 template <class F>
 void for_each_knob(choice const& chosen, F f) {
-  knob_range each;
+  std::string_view name;
   std::size_t i = 0;
   if (chosen.policy->knob)
-    while (std::size_t const* const value = chosen.policy->knob(chosen.tag(), i++, each)) f(each.name, *value);
+    while (std::size_t const* const value = chosen.policy->knob(chosen.tag(), i++, name)) f(name, *value);
   if (std::size_t const trees = chosen.policy->trees ? chosen.policy->trees(chosen.tag()) : 0) f("trees", trees);
 }
 

@@ -13,17 +13,14 @@
 namespace colligo::inline COLLIGO_MODE {
 
 /// A member of a tag that can be set by name: `static constexpr std::array knobs{knob<my_tag>{"block",
-/// &my_tag::block}};`, and to which numbers.
+/// &my_tag::block}};`
 template <class Tag>
 struct knob {
   std::string_view name;
   std::size_t Tag::*member;
-  std::size_t least = 0, most = static_cast<std::size_t>(-1);
 };
 
 namespace detail {
-
-struct knob_range { std::string_view name; std::size_t least = 0, most = 0; };
 
 /// The most bytes of a tag that is passed by value; a larger tag, or one that is not trivially copyable, is passed by
 /// its address.
@@ -40,17 +37,17 @@ Tag const& tag_at(void const* held) {
 template <class Tag>
 inline constexpr bool is_knobs_alone = requires { requires sizeof(Tag) == Tag::knobs.size() * sizeof(std::size_t); };
 
-/// Says what knob number `which` of a tag is, and returns the address of its value in the tag; null if it has fewer.
-using knob_reader = std::size_t const* (*)(void const* tag, std::size_t which, knob_range& range);
+/// Sets `name` to the name of a tag's knob number `which`, and returns the address of its value in the tag; null if
+/// the tag has fewer knobs.
+using knob_reader = std::size_t const* (*)(void const* tag, std::size_t which, std::string_view& name);
 /// Null for a tag without knobs.
 template <class Tag>
 constexpr knob_reader knob_reader_of() {
   if constexpr (requires { Tag::knobs; })
-    return [](void const* tag, std::size_t which, knob_range& range) -> std::size_t const* {
+    return [](void const* tag, std::size_t which, std::string_view& name) -> std::size_t const* {
       if (which >= Tag::knobs.size()) return nullptr;
-      auto const& [name, member, least, most] = Tag::knobs[which];
-      range = {name, least, most};
-      return &(tag_at<Tag>(tag).*member);
+      name = Tag::knobs[which].name;
+      return &(tag_at<Tag>(tag).*Tag::knobs[which].member);
     };
   else return nullptr;
 }

@@ -9,17 +9,15 @@
 
 namespace colligo::inline COLLIGO_MODE::detail {
 
-/// Sets one knob of a tag from "name=value". `turned`: a bit for each that has been set. Returns an error, or nothing.
-[[gnu::cold]] inline std::string turn_knob(knob_reader knob_of, void* tag, std::string_view setting,
-                                           unsigned& turned) {
+/// Sets one knob of a tag from "name=value". Returns an error, or nothing.
+[[gnu::cold]] inline std::string turn_knob(knob_reader knob_of, void* tag, std::string_view setting) {
   auto const equals = setting.find('=');
   std::string const name(setting.substr(0, equals));
   std::string known;
   std::size_t const* knob = nullptr;
-  knob_range each;
-  unsigned bit = 1;
-  for (std::size_t i = 0; knob_of && (knob = knob_of(tag, i, each)) != nullptr && each.name != name; ++i, bit <<= 1)
-    (known += known.empty() ? "" : ", ") += each.name;
+  std::string_view each;
+  for (std::size_t i = 0; knob_of && (knob = knob_of(tag, i, each)) != nullptr && each != name; ++i)
+    (known += known.empty() ? "" : ", ") += each;
   if (knob == nullptr)
     return concat({name.empty() ? ": a knob is missing after ':' or ','" : concat({" has no knob \"", name, "\""}),
                    !known.empty() ? ", its knobs are " : name.empty() ? ", but it has none" : ", nor any other",
@@ -29,12 +27,6 @@ namespace colligo::inline COLLIGO_MODE::detail {
   auto const number = number_in(value);
   if (!number)
     return concat({": \"", value, "\" is no value of ", name, ", which takes a number: 65536, 64k, 1M"});
-  if (*number < each.least || *number > each.most)
-    return concat({": ", setting, " is out of range: ", name, " takes a number ",
-                   each.most + 1 == 0 ? concat({"of at least ", each.least})
-                                      : concat({"from ", each.least, " to ", each.most})});
-  if ((turned & bit) != 0) return concat({": the knob ", name, " is set twice"});
-  turned |= bit;
   *const_cast<std::size_t*>(knob) = *number;   // in the caller's tag
   return {};
 }
@@ -66,10 +58,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
       continue;
     }
     choice found(*policies[i], i);
-    unsigned turned = 0;
     for (auto rest = text.substr(name.size()); !rest.empty();) {   // from a colon or comma on
       auto const setting = rest.substr(1, rest.find(',', 1) - 1);
-      std::string const trouble = turn_knob(found.policy->knob, const_cast<void*>(found.tag()), setting, turned);
+      std::string const trouble = turn_knob(found.policy->knob, const_cast<void*>(found.tag()), setting);
       if (!trouble.empty()) throw algorithm_error(concat({where, name, trouble}));
       rest.remove_prefix(1 + setting.size());
     }
