@@ -58,6 +58,9 @@ struct request_steps final : private mpi_steps_memory, public mpi_steps {
 
 [[gnu::cold]] COLLIGO_BODY mpi_state::~mpi_state() {
   spare_requests = {};   // their steps use this state
+  if (host_)   // abort messages of a call in which this rank has waited for nobody may still be under way
+    for (rank_record const* const record : host_->records())
+      if (record->abandoned.are_any()) wire_.hears_aborts();
   if (size_ > 1) mpi_states_left.fetch_add(1);
 }
 

@@ -125,6 +125,7 @@ class abandoned_calls {
   /// Does nothing for a call that is there: its first reason stays.
   void add(std::uint32_t number, std::string_view why);
   bool has(std::uint32_t number) const { return find(number).it != nullptr || is_listed(number); }
+  bool are_any() const { return count_.load(std::memory_order_relaxed) != 0; }
   /// Empty if it has not been abandoned.
   std::string reason(std::uint32_t number) const;
   /// A call before all that are known may have been abandoned too.
