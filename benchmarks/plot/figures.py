@@ -5,6 +5,7 @@
     benchmarks/plot/figures.py all   # those that are there already are drawn anew, not measured anew;
                                      # one that was interrupted goes on with what it lacks
     benchmarks/plot/figures.py fastest irregular --again
+    benchmarks/plot/figures.py family --again --ours   # simulated anew, but for SimGrid's own algorithms
     benchmarks/plot/figures.py all --quick --out /tmp/gallery   # small p and sizes; nothing that has not been built
     benchmarks/plot/figures.py --list
 
@@ -15,7 +16,7 @@ import pathlib
 import shutil
 import sys
 
-from common import compiled, kept, root, rows_of, write
+from common import compiled, kept, kept_rows, root, rows_of, write
 from figure.bandwidth import bandwidth, draw_bandwidth
 from figure.bounds import bounds, draw_bounds
 from figure.collectives import collectives, draw_collectives
@@ -71,6 +72,7 @@ def main():
     options.add_argument("names", nargs="*", help="figures, or all")
     options.add_argument("--quick", action="store_true", help="small p and sizes")
     options.add_argument("--again", action="store_true", help="measure what has been measured too")
+    options.add_argument("--ours", action="store_true", help="simulated: not SimGrid's own algorithms")
     options.add_argument("--out", type=pathlib.Path, default=root / "benchmarks/gallery")
     options.add_argument("--list", action="store_true")
     asked = options.parse_args()
@@ -97,6 +99,7 @@ def main():
             if asked.quick and needs == "smpi" and compiled("compare_smpi", True) is None:
                 print(f"{name}: skipped, compare_smpi has not been built")
                 continue
+            kept_rows[:] = rows_of(table.read_text()) if asked.ours else []
             rows = gather(asked.quick)
             if not rows:
                 print(f"{name}: skipped, there is no program of its own to run yet")

@@ -54,7 +54,7 @@ def trees(quick):
             path = root / f"build/figures-{os.getpid()}-{way}.tree"
             path.write_text("".join(f"{r}: {' '.join(map(str, c))}\n" for r, c in enumerate(children) if c))
             files[f"COLLIGO_{way}_TREE"] = str(path)
-        rows = simulated(platform, p, sizes, ["configured"], "--placement", "cyclic", env=files)
+        rows = simulated(platform, p, sizes, ["configured"], "--placement", "cyclic", "--timeout", "3600", env=files)
         for path in files.values():
             pathlib.Path(path).unlink()
         return [dict(r, algorithm=name) for r in rows]
@@ -62,7 +62,7 @@ def trees(quick):
         for p in ranks:
             jobs.append((f"{platform}, p = {p}", lambda platform=platform, p=p: simulated(
                 platform, p, sizes, ["mpi", "binary_tree", "recursive_doubling", "automatic"]
-                + (["hierarchical"] if platform == "two_level" else []), "--placement", "cyclic")))
+                + (["hierarchical"] if platform == "two_level" else []), "--placement", "cyclic", "--timeout", "3600")))
             for name in configured_trees(platform, p):
                 jobs.append((f"{platform}, p = {p}, {name}", lambda platform=platform, p=p, name=name: along(
                     platform, p, name)))
