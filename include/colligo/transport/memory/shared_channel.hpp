@@ -94,8 +94,9 @@ class sender {
       announce(place.gap);
       head_ = place.begin;
     }
-    if (touched_ < capacity_ && place.at + (place.end - place.begin) + sizeof(chunk_header) > touched_) [[unlikely]]
-      touch(place.at + (place.end - place.begin));
+    if (std::size_t const needed = place.at + (place.end - place.begin) + sizeof(chunk_header);
+        touched_ < capacity_ && needed > touched_) [[unlikely]]
+      touch(needed);
     begin({tag, bytes, bytes < least_streamed ? way_to_take{} : next_store(one_way)}, place.end);
     return ring() + place.at + sizeof(chunk_header);
   }

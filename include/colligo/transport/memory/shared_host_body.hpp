@@ -108,7 +108,7 @@ COLLIGO_BODY std::byte const* shared_host::ring_of(receiver const& end) const {
 
 [[gnu::cold]] COLLIGO_BODY void sender::touch(std::size_t bytes) {
   constexpr std::size_t at_once = 64 * 1024;   // as much as a reader's first look at one of its pages then maps
-  std::size_t const now = std::min(capacity_, (bytes + sizeof(chunk_header) + at_once - 1) / at_once * at_once);
+  std::size_t const now = std::min(capacity_, (bytes + at_once - 1) / at_once * at_once);
 #if defined(MADV_POPULATE_WRITE)   // headers of Linux 5.14 and later; if the system can not, pages come one by one
   auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   auto const first = reinterpret_cast<std::uintptr_t>(ring() + touched_), last = first + now - touched_;
