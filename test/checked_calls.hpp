@@ -270,7 +270,7 @@ class trials {
       case gather: case gatherv: case scatter: case scatterv: return {"linear", "binary_tree"};
       case reduce_scatter: case reduce_scatter_block: return {"ring", "circulant"};
       case scan: case exclusive_scan: return {"recursive_doubling", "pipelined_chain"};
-      case all_to_all: case all_to_all_v: return {"pairwise:window=8", "direct"};
+      case all_to_all: case all_to_all_v: return {"pairwise:window=4", "direct"};
       case barrier: return {"dissemination", "direct"};
       default: return {"ring", "binary_tree"};
     }

@@ -93,6 +93,22 @@ def prices(quick, machine, ranks, sizes, algorithms, **more):
     return rows_of(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
+# The program that compares, how it is run, and on how many ranks: those of MPICH spin, so they are no more than cores.
+libraries = [("compare", ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"], [2, 4, 8]),
+             ("compare_mpich", ["mpirun.mpich"], [2])]
+
+
+def compared(words):
+    """The rows of a real run of compare."""
+    path = root / f"build/figures-{os.getpid()}.csv"
+    env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    env.pop("COLLIGO_BUILD", None)   # the library would say that it does not know the variable
+    subprocess.run(["timeout", "600", *words, "--csv", str(path)], env=env, check=True, stdout=subprocess.DEVNULL)
+    rows = rows_of(path.read_text())
+    path.unlink()
+    return rows
+
+
 kept_rows = []   # with figures --ours: the table as it is, from which rows of SimGrid's own algorithms are taken
 
 
@@ -142,6 +158,8 @@ def one_simulation(platform, ranks, sizes, algorithms, more, env):
 def write(table, rows):
     """Without columns that are the same in all rows, or say again what another says."""
     always = ["collective", "algorithm", "ranks", "bytes", "median_us", "mpi"]
+    if "run" in rows[0]:   # of several real runs
+        always += ["state", "run"]
     columns = [c for c in rows[0] if c in always or len({r[c] for r in rows}) > 1]
     for c in ("min_us", "max_us"):
         if c in columns and all(r[c] == r["median_us"] for r in rows):

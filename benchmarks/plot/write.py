@@ -8,8 +8,8 @@ worked out from the files beside them.
 
 A number in a text that stands in no {{ }} is refused, but in code, links, names and references to figures, tables and
 sections. What the papers say is in published.csv, what platforms and figures assume in assumed.csv. Nothing is written
-where the README's picture, collectives.csv, is of other tables than those of benchmarks/results.md, or
-benchmarks/README.md has other ratios of machine a than its files.
+where README.md, benchmarks/README.md or benchmarks/results.md has other ratios of two ranks than collectives.csv and the
+files of machine a.
 """
 import collections
 import csv
@@ -21,7 +21,8 @@ import re
 import sys
 import textwrap
 
-from figure.collectives import collectives
+from figure import collectives as ten
+from figure.collectives import geometric
 
 here = pathlib.Path(__file__).resolve().parent.parent / "gallery"
 pages = {"README.md": "text.md", "papers.md": "papers_text.md", "hosts.md": "hosts_text.md"}
@@ -90,11 +91,6 @@ def size_in(name, size):
 
 def block_in(name, block):
     return of(name, algorithm=f"pipelined_ring:{block}") and size_text(block)
-
-
-def geometric(values):
-    values = list(values)
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def table_of(name, **where):
@@ -176,8 +172,31 @@ def wrapped(text):
 def of_machine_a():
     """Means and least ratios, as benchmarks/README.md has them."""
     for file in sorted(here.parent.glob("machines/a2_*.csv")):
-        ratios = [t["mpi"] / t["automatic"] for t in table_of(f"../machines/{file.stem}").values()]
-        yield f"| {geometric(ratios):.2f} ({min(ratios):.2f}) |"
+        of_size = [t["mpi"] / t["automatic"] for t in table_of(f"../machines/{file.stem}").values()]
+        yield f"| {geometric(of_size):.2f} ({min(of_size):.2f}) |"
+
+
+def of_two_ranks():
+    """The table of collectives.csv, as benchmarks/results.md has it."""
+    columns = ten.ratios(rows("collectives"))
+    yield "| p = 2 | " + " | ".join(f"{mpi}, {state}" for mpi, state in columns) + " |"
+    for name in ten.names:
+        cells = (f"{geometric(c[name].values()):.2f} ({min(c[name].values()):.2f})" for c in columns.values())
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+def means_of_two_ranks(mpi, among=ten.names):
+    """"1.3 to 3.2", over the states of the machine."""
+    return span(geometric(c[name].values()) for (whose, _), c in ten.ratios(rows("collectives")).items()
+                if whose.startswith(mpi) for name in among)
+
+
+def said_on_pages():
+    base = here.parent
+    yield base / "results.md", of_two_ranks()
+    yield base / "README.md", of_machine_a()
+    yield base / "README.md", (means_of_two_ranks(mpi) for mpi in ("Open MPI", "MPICH"))
+    yield base.parent / "README.md", [f"{means_of_two_ranks('Open MPI', ['all_reduce'])} times as fast as Open MPI"]
 
 
 def main():
@@ -187,11 +206,10 @@ def main():
         except ValueError:
             continue
         sys.exit(f"write: a number that no file gives is not refused: {stray}")
-    if rows("collectives") != collectives(False):
-        sys.exit("write: collectives.csv is of other tables than benchmarks/results.md: figures.py collectives --again")
-    results = (here.parent / "README.md").read_text().replace("*", "")
-    if missing := [said for said in of_machine_a() if said not in results]:
-        sys.exit(f"write: benchmarks/README.md does not have {', '.join(missing)}")
+    for page, sentences in said_on_pages():
+        text = " ".join(page.read_text().replace("*", "").split())
+        if missing := [sentence for sentence in sentences if sentence not in text]:
+            sys.exit(f"write: {page} does not have\n" + "\n".join(missing))
     wrong = ""
     for name, source in pages.items():
         text = f"<!-- Written by plot/write.py from {source}. -->\n" + wrapped(worked_out((here / source).read_text()))

@@ -1,59 +1,72 @@
 # SPDX-License-Identifier: BSL-1.0
-"""The README's picture: what the tables of benchmarks/results.md say of two ranks, on three processors."""
-import re
+"""The README's picture: ten collectives on two ranks beside both MPI libraries; real runs."""
+import collections
+import math
 
-from common import blue, green, orange, root, sky
+from common import blue, compared, compiled, gathered, libraries, orange
 
-names = ["all_reduce", "reduce", "broadcast", "all_gather", "gather", "scatter", "all_to_all", "reduce_scatter_block",
-         "scan", "exclusive_scan"]
-processors = ["EPYC, near", "EPYC 5th gen., near", "EPYC 5th gen., far", "Xeon 5th gen."]
-# The heading of a table's section, how the table begins, and over which library
-tables = [("## Against Open MPI", "| p = 2, against Open MPI", "Open MPI"),
-          ("## Against MPICH", "| p = 2, against MPICH", "MPICH")]
-
-
-def name_in(cell):
-    return next((n for n in names if cell in (n, f"{n}, sum of doubles")), None)
+of_doubles = ["all_reduce", "reduce", "broadcast", "all_gather", "gather", "scatter", "all_to_all",
+              "reduce_scatter_block", "scan", "exclusive_scan"]
+# What is asked of compare, and what is added to the name of its collective
+questions = [(["--collective", ",".join(of_doubles)], ""), (["--type", "located", "--op", "maxloc"], ", MAXLOC"),
+             (["--type", "struct", "--op", "merge"], ", 40-byte struct")]
+names = of_doubles + ["all_reduce" + what for _, what in questions[1:]]
+runs = 10
 
 
 def collectives(quick):
-    page = (root / "benchmarks/results.md").read_text()
-    rows = []
-    for heading, first, mpi in tables:
-        at = page.index(first, page.index(heading))
-        for line in page[at:page.index("\n\n", at)].split("\n")[2:]:
-            cells = [c.strip() for c in line.strip("| ").split(" |")]
-            name = name_in(cells[0])
-            for processor, cell in zip(processors, cells[1:]):
-                if name and (found := re.fullmatch(r"([\d.]+) \(\**([\d.]+)\**\)", cell)):
-                    rows.append({"collective": name, "processor": processor, "mpi": mpi, "mean": found[1],
-                                 "worst": found[2]})
-    return rows
+    def one_run(run, number, program):
+        sizes = "8:4096" if quick else "8:8388608"
+        return [{**row, "collective": row["collective"] + what, "run": str(number)} for asked, what in questions
+                for row in compared([run, "-n", "2", str(program), *asked, "--algorithms", "mpi,automatic", "--bytes",
+                                     sizes])]
+
+    programs = [(run, compiled(target, quick)) for target, (run, *_), _ in libraries]
+    return gathered("collectives", quick, [
+        (f"{run}, run {number}", lambda run=run, number=number, program=program: one_run(run, number, program))
+        for number in range(1, 2 if quick else runs + 1) for run, program in programs if program])
+
+
+def geometric(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def ratios(rows):
+    """{(MPI library, state): {collective: {bytes: MPI's time over that of automatic, the mean of the runs}}}"""
+    times, found = {}, collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(list)))
+    for r in rows:
+        if r["state"] != "changed":
+            where = r["mpi"], r["state"], r["collective"], int(r["bytes"])
+            times.setdefault((*where, r["run"]), {})[r["algorithm"]] = float(r["median_us"])
+    for (mpi, state, collective, size, _), t in times.items():
+        found[mpi, state][collective][size].append(t["mpi"] / t["automatic"])
+    return {key: {c: {s: geometric(of_runs) for s, of_runs in sorted(by_size.items())} for c, by_size in one.items()}
+            for key, one in sorted(found.items(), key=lambda item: (item[0][0].startswith("MPICH"), item[0][1] == "far"))}
 
 
 def draw_collectives(plt, rows):
-    figure, panels = plt.subplots(1, 2, figsize=(8.6, 4.4), sharey=True)
-    shades = dict(zip(dict.fromkeys(r["processor"] for r in rows), (blue, green, sky, orange)))
-    for axes, mpi in zip(panels, ("Open MPI", "MPICH")):
-        for i, (processor, shade) in enumerate(shades.items()):
-            mine = [r for r in rows if r["processor"] == processor and r["mpi"] == mpi]
-            at = [names.index(r["collective"]) + 0.18 * (i - 1.5) for r in mine]
-            means, worst = ([float(r[c]) for r in mine] for c in ("mean", "worst"))
-            axes.hlines(at, worst, means, color=shade, linewidth=1.5)
-            axes.plot(worst, at, "|", color=shade, markersize=7)
-            axes.plot(means, at, "o", color=shade, markersize=4.5, label=processor)
+    figure, panels = plt.subplots(1, 2, figsize=(8.6, 4.6), sharey=True)
+    for (mpi, state), of_name in ratios(rows).items():
+        axes, is_far = panels[int(mpi.startswith("MPICH"))], state == "far"
+        shade = orange if is_far else blue
+        at = [names.index(n) + (0.12 if is_far else -0.12) for n in of_name]
+        means, worst = ([f(of_size.values()) for of_size in of_name.values()] for f in (geometric, min))
+        axes.hlines(at, worst, means, color=shade, linewidth=1.5)
+        axes.plot(worst, at, "|", color=shade, markersize=7)
+        axes.plot(means, at, "o", color=shade, markersize=4.5, label="far cores" if is_far else "near cores, which share a cache")
+        axes.set_xlabel(f"Colligo is so many times as fast as {mpi}", fontsize=9)
+    for axes in panels:
         axes.axvline(1, color="grey", linewidth=1)
         axes.set_xscale("log")
-        shown = [t for t in (0.8, 1, 1.5, 2, 3, 5, 10) if t < axes.get_xlim()[1]]
+        shown = [t for t in (0.7, 1, 1.5, 2, 3, 5, 10, 20) if axes.get_xlim()[0] < t < axes.get_xlim()[1]]
         axes.set_xticks(shown, map("{:g}".format, shown))
         axes.minorticks_off()
         axes.grid(axis="x", alpha=0.3)
-        axes.set_xlabel(f"Colligo is so many times as fast as {mpi}", fontsize=9)
     panels[0].set_yticks(range(len(names)), names)
     panels[0].invert_yaxis()
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=4, fontsize=8, frameon=False,
-                  title="near: cores share a cache", title_fontsize=8)
-    figure.suptitle("Colligo's speed over that of Open MPI (left) and MPICH (right): two ranks of one host\n"
-                    "dot: geometric mean of 8 B to 8 MiB, bar: worst size", fontsize=10)
+    labelled = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels())}
+    figure.legend(labelled.values(), labelled.keys(), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2, fontsize=8, frameon=False)
+    figure.suptitle("Two ranks of one host, 8 B to 8 MiB: dot: geometric mean of all sizes, bar: worst size",
+                    fontsize=10)
     return figure

@@ -1,31 +1,17 @@
 # SPDX-License-Identifier: BSL-1.0
 """The Cray X1 paper's figures 6 to 10 in kind; real runs."""
-import os
-import subprocess
-
-from common import blue, byte_axis, compiled, gathered, green, legend_below, orange, papers, root, rows_of, sky
+from common import blue, byte_axis, compared, compiled, gathered, green, legend_below, libraries, orange, papers, sky
 
 
 def maxloc(quick):
-    env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     jobs = []
-    path = root / f"build/figures-{os.getpid()}.csv"
-
-    def real(words):
-        subprocess.run(["timeout", "600", *words, "--csv", str(path)], env=env, check=True, stdout=subprocess.DEVNULL)
-        rows = rows_of(path.read_text())
-        path.unlink()
-        return rows
-
-    for target, run in (("compare", ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]),
-                        ("compare_mpich", ["mpirun.mpich"])):
+    for target, run, ranks in libraries:
         program = compiled(target, quick)
         if program is None:
             continue
-        # MPICH's ranks spin: no more than cores.
-        for p in [2] if quick or target == "compare_mpich" else [2, 4, 8]:
+        for p in [2] if quick else ranks:
             for kind in (["located", "maxloc"], ["double", "sum"]):
-                jobs.append((f"{run[0]}, p = {p}, {kind[1]}", lambda run=run, p=p, kind=kind, program=program: real(
+                jobs.append((f"{run[0]}, p = {p}, {kind[1]}", lambda run=run, p=p, kind=kind, program=program: compared(
                     [*run, "-n", str(p), str(program), "--type", kind[0], "--op", kind[1], "--repeats",
                      "2" if quick else "7", "--bytes", "16:4096" if quick else "16:4194304", "--algorithms",
                      "mpi,automatic,recursive_doubling,binary_tree,ring,halving_doubling,binary_blocks"])))

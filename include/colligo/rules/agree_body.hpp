@@ -95,12 +95,16 @@ struct compare_calls {
   words.add({" (", call.of->bytes(n), even ? " bytes) a rank" : " bytes)"});   // types of one name may differ in size
 }
 
-// "pipelined_chain:block=512@shared_memory"
+// "pipelined_chain:block=512@shared_memory", without knobs that have their default.
 [[gnu::cold]] COLLIGO_BODY void describe_algorithm(choice const& by, description& words) {
   words.add(by.policy->name);
+  choice const untouched = by.policy->make_tag ? choice(*by.policy, by.index()) : choice();
   char const* before = ":";
+  std::size_t which = 0;
   for_each_knob(by, [&](std::string_view knob, std::size_t value) {
-    words.add({std::exchange(before, ","), knob, "=", value});
+    bool const has_default = untouched.policy && by.policy->knob;
+    std::size_t const* const usual = has_default ? by.policy->knob(untouched.tag(), which++, knob) : nullptr;
+    if (!usual || *usual != value) words.add({std::exchange(before, ","), knob, "=", value});
   });
   if (by.over == transport::best || by.over == by.policy->over) return;
   words.add({"@", name_of(by.over)});
