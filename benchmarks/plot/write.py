@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSL-1.0
-"""Writes the three pages of the gallery from text.md, papers_text.md and hosts_text.md: {{expression:format}} there is
-worked out from the files beside them.
+"""Writes the pages of the gallery from text.md and *_text.md: {{expression:format}} there is worked out from the files
+beside them.
 
     benchmarks/plot/write.py            # all pages anew
     benchmarks/plot/write.py --check    # nothing is written; fails if a page is not what would be
@@ -25,7 +25,8 @@ from figure import collectives as ten
 from figure.collectives import geometric
 
 here = pathlib.Path(__file__).resolve().parent.parent / "gallery"
-pages = {"README.md": "text.md", "papers.md": "papers_text.md", "hosts.md": "hosts_text.md"}
+pages = {"README.md": "text.md", "papers.md": "papers_text.md", "hosts.md": "hosts_text.md",
+         "coursework.md": "coursework_text.md"}
 cluster_trees = "../bench/cluster/cluster_trees"
 papers = ["binary_tree", "recursive_doubling", "halving_doubling", "binary_blocks", "ring"]
 ours = ["chained_halving", "circulant"]
