@@ -11,7 +11,8 @@ most = 30
 root = pathlib.Path(__file__).resolve().parent.parent
 pages = ["README.md", ".github/*.md", ".packaging/*.md", "examples/*.md", "examples/guide/*.md", "include/colligo/*.md",
          "include/colligo/decisions/*.md", "benchmarks/*.md", "benchmarks/*/README.md",
-         "benchmarks/gallery/[chp]*[ks].md", "benchmarks/model/*.md", "benchmarks/model/*/*.md", "test/README.md", "test/faults/README.md"]
+         "benchmarks/gallery/[chp]*[ks].md", "benchmarks/model/*.md", "benchmarks/model/*/*.md",
+         "test/README.md", "test/faults/README.md"]
 
 
 def sentences(text):
