@@ -8,8 +8,7 @@ beside them.
 
 A number in a text that stands in no {{ }} is refused, but in code, links, names and references to figures, tables and
 sections. What the papers say is in published.csv, what platforms and figures assume in assumed.csv. Nothing is written
-where README.md, benchmarks/README.md or benchmarks/results.md has other ratios of two ranks than collectives.csv and the
-files of machine a.
+where README.md, benchmarks/README.md or benchmarks/results.md has other ratios of two ranks than collectives.csv.
 """
 import collections
 import csv
@@ -149,7 +148,7 @@ def worked_out(text):
         value = eval(expression, names)
         return f"{value:{form}}" if form else str(value)
 
-    names = dict(globals(), collections=collections)   # what the scripts of the text use
+    names = dict(globals(), collections=collections, math=math)   # what the scripts of the text use
     for script in re.findall(r"<!--=(.*?)-->\n?", text, re.S):
         exec(script, names)
     text = re.sub(r"<!--=.*?-->\n?", "", text, flags=re.S)
@@ -170,13 +169,6 @@ def wrapped(text):
     return re.sub(r"(?m)^- [^\n]+\n(?:  \S[^\n]*\n)*|(?:^(?![ |#<!-])[^\n]+\n)+", wrap, text)
 
 
-def of_machine_a():
-    """Means and least ratios, as benchmarks/README.md has them."""
-    for file in sorted(here.parent.glob("machines/a2_*.csv")):
-        of_size = [t["mpi"] / t["automatic"] for t in table_of(f"../machines/{file.stem}").values()]
-        yield f"| {geometric(of_size):.2f} ({min(of_size):.2f}) |"
-
-
 def of_two_ranks():
     """The table of collectives.csv, as benchmarks/results.md has it."""
     columns = ten.ratios(rows("collectives"))
@@ -184,6 +176,16 @@ def of_two_ranks():
     for name in ten.names:
         cells = (f"{geometric(c[name].values()):.2f} ({min(c[name].values()):.2f})" for c in columns.values())
         yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+def slow_on_two_ranks():
+    """Rows of benchmarks/README.md: where collectives.csv has ratios below 1."""
+    for (mpi, state), of_name in ten.ratios(rows("collectives")).items():
+        for name, of_size in of_name.items():
+            slow = [size for size, ratio in of_size.items() if ratio < 0.995]
+            if slow:
+                yield (f"| 2 | EPYC 4th gen., {state} | {mpi.rpartition(' ')[0]} | {name} | "
+                       f"{', '.join(map(size_text, slow))} | {min(of_size.values()):.2f} |")
 
 
 def means_of_two_ranks(mpi, among=ten.names):
@@ -195,8 +197,8 @@ def means_of_two_ranks(mpi, among=ten.names):
 def said_on_pages():
     base = here.parent
     yield base / "results.md", of_two_ranks()
-    yield base / "README.md", of_machine_a()
-    yield base / "README.md", (means_of_two_ranks(mpi) for mpi in ("Open MPI", "MPICH"))
+    yield base / "README.md", slow_on_two_ranks()
+    yield base / "README.md", (means_of_two_ranks(mpi, ten.of_doubles) for mpi in ("Open MPI", "MPICH"))
     yield base.parent / "README.md", [f"{means_of_two_ranks('Open MPI', ['all_reduce'])} times as fast as Open MPI"]
 
 

@@ -12,14 +12,14 @@ questions = [(["--collective", ",".join(of_doubles)], ""), (["--type", "located"
              (["--type", "struct", "--op", "merge"], ", 40-byte struct")]
 names = of_doubles + ["all_reduce" + what for _, what in questions[1:]]
 runs = 10
+columns = ["algorithm", "ranks", "bytes", "min_us", "median_us", "mpi", "state"]
 
 
 def collectives(quick):
     def one_run(run, number, program):
-        sizes = "8:4096" if quick else "8:8388608"
-        return [{**row, "collective": row["collective"] + what, "run": str(number)} for asked, what in questions
-                for row in compared([run, "-n", "2", str(program), *asked, "--algorithms", "mpi,automatic", "--bytes",
-                                     sizes])]
+        asks = ["--algorithms", "mpi,automatic", "--bytes", "8:4096" if quick else "8:8388608"]
+        return [{"collective": row["collective"] + what, **{c: row[c] for c in columns}, "run": str(number)}
+                for asked, what in questions for row in compared([run, "-n", "2", str(program), *asked, *asks])]
 
     programs = [(run, compiled(target, quick)) for target, (run, *_), _ in libraries]
     return gathered("collectives", quick, [
@@ -41,8 +41,9 @@ def ratios(rows):
             times.setdefault((*where, r["run"]), {})[r["algorithm"]] = float(r["median_us"])
     for (mpi, state, collective, size, _), t in times.items():
         found[mpi, state][collective][size].append(t["mpi"] / t["automatic"])
-    return {key: {c: {s: geometric(of_runs) for s, of_runs in sorted(by_size.items())} for c, by_size in one.items()}
-            for key, one in sorted(found.items(), key=lambda item: (item[0][0].startswith("MPICH"), item[0][1] == "far"))}
+    as_drawn = sorted(found, key=lambda key: (key[0].startswith("MPICH"), key[1] == "far"))
+    return {key: {c: {s: geometric(of_runs) for s, of_runs in sorted(by_size.items())}
+                  for c, by_size in found[key].items()} for key in as_drawn}
 
 
 def draw_collectives(plt, rows):
@@ -54,7 +55,8 @@ def draw_collectives(plt, rows):
         means, worst = ([f(of_size.values()) for of_size in of_name.values()] for f in (geometric, min))
         axes.hlines(at, worst, means, color=shade, linewidth=1.5)
         axes.plot(worst, at, "|", color=shade, markersize=7)
-        axes.plot(means, at, "o", color=shade, markersize=4.5, label="far cores" if is_far else "near cores, which share a cache")
+        label = "far cores" if is_far else "near cores, which share a cache"
+        axes.plot(means, at, "o", color=shade, markersize=4.5, label=label)
         axes.set_xlabel(f"Colligo is so many times as fast as {mpi}", fontsize=9)
     for axes in panels:
         axes.axvline(1, color="grey", linewidth=1)
@@ -66,7 +68,8 @@ def draw_collectives(plt, rows):
     panels[0].set_yticks(range(len(names)), names)
     panels[0].invert_yaxis()
     labelled = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels())}
-    figure.legend(labelled.values(), labelled.keys(), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2, fontsize=8, frameon=False)
+    figure.legend(labelled.values(), labelled.keys(), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2,
+                  fontsize=8, frameon=False)
     figure.suptitle("Two ranks of one host, 8 B to 8 MiB: dot: geometric mean of all sizes, bar: worst size",
                     fontsize=10)
     return figure
