@@ -7,10 +7,15 @@ from common import blue, compared, compiled, gathered, libraries, orange
 
 of_doubles = ["all_reduce", "reduce", "broadcast", "all_gather", "gather", "scatter", "all_to_all",
               "reduce_scatter_block", "scan", "exclusive_scan"]
+drawn = [*of_doubles, "all_reduce, MAXLOC", "all_reduce, 40-byte struct"]
+names = [*drawn, "all_reduce, non-blocking", "all_reduce, persistent", "all_gatherv, all from one rank",
+         "all_gatherv, a spike"]
 # What is asked of compare, and what is added to the name of its collective
-questions = [(["--collective", ",".join(of_doubles)], ""), (["--type", "located", "--op", "maxloc"], ", MAXLOC"),
-             (["--type", "struct", "--op", "merge"], ", 40-byte struct")]
-names = of_doubles + ["all_reduce" + what for _, what in questions[1:]]
+questions = [("--collective " + ",".join(of_doubles), ""), ("--type located --op maxloc", ", MAXLOC"),
+             ("--type struct --op merge", ", 40-byte struct"), ("--mode nonblocking", ", non-blocking"),
+             ("--mode persistent", ", persistent"),
+             ("--collective all_gatherv --distribution broadcast", ", all from one rank"),
+             ("--collective all_gatherv --distribution spike", ", a spike")]
 runs = 10
 columns = ["algorithm", "ranks", "bytes", "min_us", "median_us", "mpi", "state"]
 
@@ -19,7 +24,7 @@ def collectives(quick):
     def one_run(run, number, program):
         asks = ["--algorithms", "mpi,automatic", "--bytes", "8:4096" if quick else "8:8388608"]
         return [{"collective": row["collective"] + what, **{c: row[c] for c in columns}, "run": str(number)}
-                for asked, what in questions for row in compared([run, "-n", "2", str(program), *asked, *asks])]
+                for asked, what in questions for row in compared([run, "-n", "2", str(program), *asked.split(), *asks])]
 
     programs = [(run, compiled(target, quick)) for target, (run, *_), _ in libraries]
     return gathered("collectives", quick, [
@@ -51,8 +56,9 @@ def draw_collectives(plt, rows):
     for (mpi, state), of_name in ratios(rows).items():
         axes, is_far = panels[int(mpi.startswith("MPICH"))], state == "far"
         shade = orange if is_far else blue
-        at = [names.index(n) + (0.12 if is_far else -0.12) for n in of_name]
-        means, worst = ([f(of_size.values()) for of_size in of_name.values()] for f in (geometric, min))
+        there = [name for name in drawn if name in of_name]
+        at = [drawn.index(name) + (0.12 if is_far else -0.12) for name in there]
+        means, worst = ([f(of_name[name].values()) for name in there] for f in (geometric, min))
         axes.hlines(at, worst, means, color=shade, linewidth=1.5)
         axes.plot(worst, at, "|", color=shade, markersize=7)
         label = "far cores" if is_far else "near cores, which share a cache"
@@ -65,7 +71,7 @@ def draw_collectives(plt, rows):
         axes.set_xticks(shown, map("{:g}".format, shown))
         axes.minorticks_off()
         axes.grid(axis="x", alpha=0.3)
-    panels[0].set_yticks(range(len(names)), names)
+    panels[0].set_yticks(range(len(drawn)), drawn)
     panels[0].invert_yaxis()
     labelled = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels())}
     figure.legend(labelled.values(), labelled.keys(), loc="upper center", bbox_to_anchor=(0.5, 0.0), ncol=2,

@@ -133,10 +133,11 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
   return key;
 }
 
-// Now and then lets MPI make progress, because requests over shared memory never call it.
+// Now and then lets MPI make progress, because requests over shared memory never call it. Over shared memory a rank
+// yields as seldom as in a blocking call: where the cores have other work each time costs milliseconds.
 COLLIGO_BODY void mpi_state::yield_core(unsigned& polls) const {
-  unsigned const spins = host_ ? std::min(256U, host_->polls_before_yield()) : 256;   // 1 where ranks share cores
-  if (++polls < spins) return relax();
+  unsigned const spins = host_ ? host_->polls_before_yield() : 256;
+  if (++polls % spins != 0) return relax();
   sched_yield();
   if (polls % 64 == 0 || left_calls::any()) let_mpi_progress(wire_.comm(), wire_.rank());
 }
