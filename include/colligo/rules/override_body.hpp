@@ -3,6 +3,9 @@
 /// The bodies of decide.hpp that read the environment's overrides: an algorithm, a tree, a table.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <string>
 
 #include "../core/error.hpp"
@@ -36,6 +39,14 @@ inline file_setting const* tree_setting_for(communicator_state const& state, col
   }
 }
 
+// Once for each variable: a program may have many calls for which it can not be used.
+[[gnu::cold]] inline void warn_of_override(collective c, kept_choice const& kept) {
+  static std::array<std::atomic<bool>, collective_count> warned{};
+  if (!warned[static_cast<std::size_t>(c)].exchange(true))
+    warn_once(concat({kept.override_text, " is not used for some calls: ", kept.why_not_taken,
+                      "; the library chooses for them, and COLLIGO_EXPLAIN=1 tells which"}));
+}
+
 // An override is used if it is legal: it never breaks a program, unless COLLIGO_STRICT=1 makes it an error.
 [[gnu::cold]] inline bool takes_override(communicator_state& state, call const& call, policy_table const& policies,
                                          kept_choice& kept) {
@@ -46,6 +57,8 @@ inline file_setting const* tree_setting_for(communicator_state const& state, col
       kept.why_not_taken = why_not(state, call, kept.by).why;
       if (kept.why_not_taken.empty()) return true;
       kept.why_not_taken.insert(0, kept.by.policy->name);
+      if (kept.by.who == decided_by::environment && state.rank() == 0 && !state.strict())
+        warn_of_override(call.what, kept);
     } catch (argument_error const& e) {   // no tree
       if (state.strict()) throw;
       kept.overriding.reset();
