@@ -23,7 +23,7 @@ enum class collective {
 };
 
 constexpr std::string_view name_of(collective c) {
-  constexpr std::array<std::string_view, 17> names{
+  constexpr std::array<std::string_view, static_cast<std::size_t>(collective::exchange) + 1> names{
       "all_reduce", "reduce",     "broadcast",      "all_gather",     "all_gatherv",          "gather",
       "gatherv",    "scatter",    "scatterv",       "reduce_scatter", "reduce_scatter_block", "scan",
       "exclusive_scan", "all_to_all", "all_to_all_v", "barrier", "exchange"};
@@ -32,7 +32,7 @@ constexpr std::string_view name_of(collective c) {
 
 /// All but `exchange`, which is on a graph, not on p and n alone.
 inline constexpr auto collectives = [] {
-  std::array<collective, 16> all{};
+  std::array<collective, static_cast<std::size_t>(collective::exchange)> all{};
   for (std::size_t c = 0; c < all.size(); ++c) all[c] = static_cast<collective>(c);
   return all;
 }();
