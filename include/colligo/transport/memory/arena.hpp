@@ -84,9 +84,8 @@ class arena {
   arena(int file, std::byte* begin, std::size_t size, std::uint64_t cookie);
   static arena* make();
   bool reserve(part which);
-  void mark(std::size_t begin, std::size_t end, bool reserved);
+  bool set_reserved(std::size_t begin, std::size_t end, bool reserved);
   void release(part which);
-  void punch(std::uint64_t at, std::size_t bytes);
   void collect();
 
   int file_;

@@ -34,12 +34,34 @@ namespace arenas {
 
 inline int trouble = 0;   // an errno
 
-// Backs bytes of the file of this process with memory.
-[[gnu::cold]] COLLIGO_BODY bool back(int file, std::size_t at, std::size_t bytes);
-// Gives their memory back.
-[[gnu::cold]] COLLIGO_BODY bool give_back(int file, std::size_t at, std::size_t bytes);
+inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart - 1) / lines_apart * lines_apart; }
+
+#if defined(__linux__)
 // Neither mlockall(MCL_FUTURE) nor a core file is to fill all of it: locking backs nothing that can not be accessed.
-[[gnu::cold]] COLLIGO_BODY void* mapped(int file, std::size_t size);
+[[gnu::cold]] COLLIGO_BODY void* mapped(int file, std::size_t size) {
+  void* const begin = mmap(nullptr, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  if (begin == MAP_FAILED) return begin;
+  munlock(begin, size), madvise(begin, size, MADV_DONTDUMP);
+  if (mprotect(begin, size, PROT_READ | PROT_WRITE) == 0) return begin;
+  munmap(begin, size);
+  return MAP_FAILED;
+}
+// Backs bytes of the file of this process with memory.
+[[gnu::cold]] COLLIGO_BODY bool back(int file, std::size_t at, std::size_t bytes) {
+  int failed = 0;
+  do failed = fallocate(file, 0, static_cast<off_t>(at), static_cast<off_t>(bytes));
+  while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+// Gives their memory back.
+[[gnu::cold]] COLLIGO_BODY bool give_back(int file, std::size_t at, std::size_t bytes) {
+  constexpr int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  return fallocate(file, hole, static_cast<off_t>(at), static_cast<off_t>(bytes)) == 0;
+}
+#else
+[[gnu::cold]] COLLIGO_BODY bool back(int, std::size_t, std::size_t) { return false; }
+[[gnu::cold]] COLLIGO_BODY bool give_back(int, std::size_t, std::size_t) { return false; }
+#endif
 
 }  // namespace arenas
 
@@ -60,12 +82,6 @@ inline int trouble = 0;   // an errno
 [[gnu::cold]] COLLIGO_BODY arena_address arena::address() const {
   return {cookie_, reinterpret_cast<std::uintptr_t>(begin_), static_cast<std::int32_t>(getpid()), file_};
 }
-
-namespace arenas {
-
-inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart - 1) / lines_apart * lines_apart; }
-
-}  // namespace arenas
 
 [[gnu::cold]] COLLIGO_BODY std::uint64_t arena::allocate(std::size_t bytes) {
   locked const lock(mutex_);
@@ -110,24 +126,25 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
   }
 }
 
-[[gnu::cold]] COLLIGO_BODY void arena::mark(std::size_t begin, std::size_t end, bool reserved) {
-  std::fill_n(reserved_.data() + begin, end - begin, reserved);
-  std::size_t const bytes = (end - begin) * granule;
-  reserved_bytes_ += reserved ? bytes : std::size_t{0} - bytes;
+// Backs the granules of a range, or gives them back.
+[[gnu::cold]] COLLIGO_BODY bool arena::set_reserved(std::size_t begin, std::size_t end, bool reserved) {
+  for (std::size_t g = begin, after; g < end; g = after) {
+    after = g + 1;
+    if (reserved_[g] == reserved) continue;
+    while (after < end && reserved_[after] != reserved) ++after;
+    std::size_t const bytes = (after - g) * granule;
+    if (!(reserved ? arenas::back : arenas::give_back)(file_, g * granule, bytes)) return false;
+    std::fill_n(reserved_.data() + g, after - g, reserved);
+    reserved_bytes_ += reserved ? bytes : std::size_t{0} - bytes;
+  }
+  return true;
 }
 
 // Backs a part. Touching memory that can not be backed would end the program.
 [[gnu::cold]] COLLIGO_BODY bool arena::reserve(part which) {
   std::size_t const begin = which.at / granule, end = (which.at + which.bytes - 1) / granule + 1;
   if (reserved_.size() < end) reserved_.resize(end);
-  for (std::size_t g = begin, after; g < end; g = after) {
-    after = g + 1;
-    if (reserved_[g]) continue;
-    while (after < end && !reserved_[after]) ++after;
-    if (!arenas::back(file_, g * granule, (after - g) * granule)) return false;
-    mark(g, after, true);
-  }
-  return true;
+  return set_reserved(begin, end, true);
 }
 
 [[gnu::cold]] COLLIGO_BODY void arena::release(part which) try {
@@ -145,19 +162,10 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
     here->bytes += after->bytes;
     free_.erase(after);
   }
-  if (reserved_bytes_ - used_ > idle) punch(here->at, here->bytes);
+  if (reserved_bytes_ - used_ > idle)
+    set_reserved((here->at + granule - 1) / granule, std::min(reserved_.size(), (here->at + here->bytes) / granule),
+                 false);
 } catch (std::bad_alloc const&) {   // free_ can not grow: the part is never used again
-}
-
-[[gnu::cold]] COLLIGO_BODY void arena::punch(std::uint64_t at, std::size_t bytes) {
-  std::size_t const begin = (at + granule - 1) / granule, end = std::min(reserved_.size(), (at + bytes) / granule);
-  for (std::size_t g = begin, after; g < end; g = after) {
-    after = g + 1;
-    if (!reserved_[g]) continue;
-    while (after < end && reserved_[after]) ++after;
-    if (!arenas::give_back(file_, g * granule, (after - g) * granule)) return;
-    mark(g, after, false);
-  }
 }
 
 [[gnu::cold]] COLLIGO_BODY std::size_t arena::used() const {
@@ -201,29 +209,6 @@ inline std::size_t whole_lines(std::size_t bytes) { return (bytes + lines_apart 
   }
   return new arena(file, static_cast<std::byte*>(begin), size, cookie);
 }
-
-namespace arenas {
-
-[[gnu::cold]] COLLIGO_BODY void* mapped(int file, std::size_t size) {
-  void* const begin = mmap(nullptr, size, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
-  if (begin == MAP_FAILED) return begin;
-  munlock(begin, size), madvise(begin, size, MADV_DONTDUMP);
-  if (mprotect(begin, size, PROT_READ | PROT_WRITE) == 0) return begin;
-  munmap(begin, size);
-  return MAP_FAILED;
-}
-[[gnu::cold]] COLLIGO_BODY bool back(int file, std::size_t at, std::size_t bytes) {
-  int failed = 0;
-  do failed = fallocate(file, 0, static_cast<off_t>(at), static_cast<off_t>(bytes));
-  while (failed != 0 && errno == EINTR);
-  return failed == 0;
-}
-[[gnu::cold]] COLLIGO_BODY bool give_back(int file, std::size_t at, std::size_t bytes) {
-  constexpr int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-  return fallocate(file, hole, static_cast<off_t>(at), static_cast<off_t>(bytes)) == 0;
-}
-
-}  // namespace arenas
 
 // In a container a process number may denote another process, so the name and the cookie of the file are checked.
 [[gnu::cold]] COLLIGO_BODY arena::peer arena::map(arena_address const& at) {
@@ -284,10 +269,6 @@ COLLIGO_BODY std::ptrdiff_t read_process(std::int32_t process, void* into, void 
   arenas::trouble = ENOSYS;
   return nullptr;
 }
-namespace arenas {
-[[gnu::cold]] COLLIGO_BODY bool back(int, std::size_t, std::size_t) { return false; }
-[[gnu::cold]] COLLIGO_BODY bool give_back(int, std::size_t, std::size_t) { return false; }
-}  // namespace arenas
 [[gnu::cold]] COLLIGO_BODY arena::peer arena::map(arena_address const&) { return {}; }
 [[gnu::cold]] COLLIGO_BODY bool arena::has_ended(std::byte const*) { return false; }
 COLLIGO_BODY std::ptrdiff_t read_process(std::int32_t, void*, void const*, std::size_t) { return -1; }
