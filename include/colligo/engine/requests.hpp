@@ -23,7 +23,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 class running final : public kept_with_state {
  public:
   /// Makes all decisions and allocations. Collective only if the state's shared memory has not been used before.
-  running(communicator_state& state, call const& call, choice const& by, owner<owned_by_request> owned,
+  running(communicator_state& state, call const& asked, choice const& by, owner<owned_by_request> owned,
           bool persistent);
   /// Of steps that are no algorithm's, as one: `by` has a name alone. They allocate before they are passed.
   running(communicator_state& state, call const& call, choice const& by, owner<moving_step> steps,
@@ -62,6 +62,8 @@ class running final : public kept_with_state {
   static void run_among(communicator_state& state, policy_run const& run);
 
   void end_silently() noexcept;
+  range holds();
+  void make_room();
   void work_on_arguments();
   void prepare();
   bool matches(call const& call, choice const* by) const;

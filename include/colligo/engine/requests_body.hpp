@@ -16,45 +16,56 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 inline constexpr std::size_t most_bytes_of_spares = 4 << 20;   // for each communicator
 
-COLLIGO_BODY running::running(communicator_state& state, call const& call, choice const& by,
+COLLIGO_BODY running::running(communicator_state& state, call const& asked, choice const& by,
                               owner<owned_by_request> owned, bool persistent)
-    : state_life_(state.life), state_(state), all_(state.requests()), call_(call), by_(by), owned_(std::move(owned)) {
+    : state_life_(state.life), state_(state), all_(state.requests()), call_(asked), by_(by), owned_(std::move(owned)) {
   erased_policy const& what = *by.policy;
   all_.make_room(1);
-  if (call.vector.offsets) {
-    offsets_.append(call.vector.offsets, call.vector.offsets + offsets_of(call.what, call.vector.parts));
+  if (asked.vector.offsets) {
+    offsets_.append(asked.vector.offsets, asked.vector.offsets + offsets_of(asked.what, asked.vector.parts));
     call_.vector.offsets = offsets_.data();
   }
   if (what.is_vendor) {
     plan_.steps.push_back({0, 0, list_kind::plain});
     steps_ = state.vendor_request(call_, persistent);
     if (!steps_)
-      throw algorithm_error(where(state, call.what) + "vendor: the MPI library has no such collective as a request");
+      throw algorithm_error(where(state, asked.what) + "vendor: the MPI library has no such collective as a request");
     return;
   }
   uses_memory_ = state.uses_memory(call_, by.over);
-  element const& of = *call_.of;
+  element const& of = *asked.of;
   memory_.operands.reserve(64);
   planner plan(state.rank(), state.size(), of.size, plan_, memory_.operands);
   kept_plan const* const kept = plan_of(state, {call_, by_, state.known, 0});
   policy_run{call_, by_, state.known, 0, kept && kept->play ? kept : nullptr}(plan);
+  place_ = working_place(call_, holds());
   call_.vector.lengths = nullptr, call_.vector.edges = nullptr;   // the state owns them, and changes them
-  range holds = call_.out.covers;
-  if ((holds != call_.vector.whole && !call.vector.edges) || what.scratch) {
-    extent needed(state.rank(), state.size(), of.size, memory_.operands);
-    for (auto const& s : plan_.steps)
-      for (operand const& o : plan_.operands_of(s))
-        s.kind == list_kind::moves ? needed.move(o) : needed.sees(o);
-    holds = needed.holds();
-  }
-  if (has_two_vectors(call_.what)) holds = joined(call_.out.covers, holds);
-  place_ = working_place(call_, holds);
   copies_input_ = what.keeps_input && call_.in.data == call_.out.data;
   result_.emplace(memory_.result, of, place_.beside.size());
   input_.emplace(memory_.input, of, copies_input_ ? call_.in.covers.size() : 0);
   work_on_arguments();
   steps_ = state.steps_for_request(*data_, call_, by.over);
-  // Reserves memory for every step, so that no start allocates.
+  make_room();
+  if (of.objects) return;
+  reusable_ = !persistent && bytes_ <= most_bytes_of_spares && what.equals_by_bytes(by.tag());
+  if (reusable_) signature_ = call_signature(asked, by.is_by_rules() ? nullptr : &by, state.distribution_of(asked));
+  if (persistent) prepare();
+}
+
+// The stretch of the vector that its steps need.
+COLLIGO_BODY range running::holds() {
+  range const out = call_.out.covers;
+  if ((out == call_.vector.whole || call_.vector.edges) && !by_.policy->scratch) return out;
+  extent needed(state_.rank(), state_.size(), call_.of->size, memory_.operands);
+  for (auto const& s : plan_.steps)
+    for (operand const& o : plan_.operands_of(s))
+      s.kind == list_kind::moves ? needed.move(o) : needed.sees(o);
+  return has_two_vectors(call_.what) ? joined(out, needed.holds()) : needed.holds();
+}
+
+// Reserves memory for every step, so that no start allocates.
+COLLIGO_BODY void running::make_room() {
+  element const& of = *call_.of;
   std::size_t received = 0, combined = 0, grouped = 0;
   for (auto const& s : plan_.steps) {
     scratch_sizes const sizes(plan_.operands_of(s));
@@ -70,9 +81,6 @@ COLLIGO_BODY running::running(communicator_state& state, call const& call, choic
   memory_.kept.of_size(std::min(of.bytes(grouped), cached_stretch + of.size));
   std::size_t const beside = place_.beside.size() + (copies_input_ ? call_.in.covers.size() : 0);
   bytes_ = of.bytes(beside + received + combined) + plan_.operands.size() * sizeof(operand);
-  reusable_ = !persistent && bytes_ <= most_bytes_of_spares && what.equals_by_bytes(by.tag());
-  if (reusable_) signature_ = call_signature(call, by.is_by_rules() ? nullptr : &by, state.distribution_of(call));
-  if (persistent) prepare();
 }
 
 COLLIGO_BODY running::running(communicator_state& state, call const& call, choice const& by, owner<moving_step> steps,
