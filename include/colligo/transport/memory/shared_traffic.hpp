@@ -9,7 +9,7 @@
 
 #include "../../core/owner.hpp"
 #include "../../core/small_vector.hpp"
-#include "../../core/step.hpp"
+#include "../../engine/scratch.hpp"
 #include "shared_host.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
@@ -70,54 +70,43 @@ struct shared_traffic {
   };
   owner<copy> copies;   // the latest one owns the others
 
-  /// Folds that combine into one range at once.
-  void form_groups();
-  /// Sends what the step overwrites before it has been sent from a copy.
-  void guard_sends();
-  /// The next n bytes of this message would overwrite what has not been sent.
-  bool waits_for_send(incoming const& i, std::size_t n) const;
   void clear() {
     out.clear();
     in.clear();
     copies.reset();
   }
 
- private:
-  void guard_sends(incoming& i);
-};
-
-inline void shared_traffic::form_groups() {
-  for (std::size_t first = 0, k = 1; k < in.size(); ++k) {
-    fragment const &a = in[first].what, &b = in[k].what;
-    bool const joins =
-        a.folds() && b.folds() && a.elements == b.elements && a.which == own::result && b.which == own::result;
-    if (joins) ++in[first].members;
-    else first = k;
-  }
-}
-
-// For data that the step receives where it also sends from. If both ranges begin at the same place, the receive stays
-// behind the send (waits_for_send); any other send gets a copy.
-inline void shared_traffic::guard_sends(incoming& i) {
-  for (outgoing& o : out) {
-    if (o.from >= i.into + i.bytes || i.into >= o.from + o.bytes) continue;
-    if (o.from == i.into) {
-      i.overlaps_send = true;
-      o.in_place = false;
-    } else {
-      copies = owner<copy>(new copy{small_vector(o.from, o.from + o.bytes), std::move(copies)});
-      o.from = copies->bytes.data();
+  /// Folds that combine into one range at once.
+  void form_groups() {
+    for (std::size_t first = 0, k = 1; k < in.size(); ++k) {
+      fragment const &a = in[first].what, &b = in[k].what;
+      bool const joins =
+          a.folds() && b.folds() && a.elements == b.elements && a.which == own::result && b.which == own::result;
+      if (joins) ++in[first].members;
+      else first = k;
     }
   }
-}
-inline void shared_traffic::guard_sends() {
-  for (incoming& i : in) guard_sends(i);
-}
-
-inline bool shared_traffic::waits_for_send(incoming const& i, std::size_t n) const {
-  return i.overlaps_send && is_any(out, [&](outgoing const& o) {
-           return o.done < o.bytes && o.rest() < i.into + i.done + n && i.into + i.done < o.from + o.bytes;
-         });
-}
+  /// For data that the step receives where it also sends from. If both ranges begin at the same place, the receive
+  /// stays behind the send (waits_for_send); any other send gets a copy.
+  void guard_sends() {
+    for (incoming& i : in)
+      for (outgoing& o : out) {
+        if (o.from >= i.into + i.bytes || i.into >= o.from + o.bytes) continue;
+        if (o.from == i.into) {
+          i.overlaps_send = true;
+          o.in_place = false;
+        } else {
+          copies = owner<copy>(new copy{small_vector(o.from, o.from + o.bytes), std::move(copies)});
+          o.from = copies->bytes.data();
+        }
+      }
+  }
+  /// The next n bytes of this message would overwrite what has not been sent.
+  bool waits_for_send(incoming const& i, std::size_t n) const {
+    return i.overlaps_send && is_any(out, [&](outgoing const& o) {
+             return o.done < o.bytes && o.rest() < i.into + i.done + n && i.into + i.done < o.from + o.bytes;
+           });
+  }
+};
 
 }  // namespace colligo
