@@ -786,9 +786,9 @@ TEST_CASE("long results are stored, and long messages exchanged, as a rank measu
   auto const in_place = [&](std::size_t bytes, std::uint64_t ring, std::uint64_t place) {   // of 1000 steps
     int count = 0;
     for (int k = 0; k < 1000; ++k) {
-      bool const timed = host.begin_exchange(bytes);
-      count += host.exchanges_in_place();
-      if (timed) host.exchanged(bytes, host.exchanges_in_place() ? place : ring);
+      bool const timed = host.exchanges.begin(bytes);
+      count += host.exchanges.is_in_place();
+      if (timed) host.exchanges.took(bytes, host.exchanges.is_in_place() ? place : ring);
     }
     return count;
   };

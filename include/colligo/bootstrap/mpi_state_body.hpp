@@ -136,7 +136,7 @@ static decltype(::dladdr) dladdr_if_there __attribute__((weakref("dladdr")));
 // Now and then lets MPI make progress, because requests over shared memory never call it. Over shared memory a rank
 // yields as seldom as in a blocking call: where the cores have other work each time costs milliseconds.
 COLLIGO_BODY void mpi_state::yield_core(unsigned& polls) const {
-  unsigned const spins = host_ ? host_->polls_before_yield() : 256;
+  unsigned const spins = host_ ? host_->waits.polls_before_yield() : 256;
   if (++polls % spins != 0) return relax();
   sched_yield();
   if (polls % 64 == 0 || left_calls::any()) let_mpi_progress(wire_.comm(), wire_.rank());
@@ -192,7 +192,7 @@ COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& dat
 }
 
 [[gnu::cold]] COLLIGO_BODY void mpi_state::forget_calls() noexcept {
-  if (shared_host* const host = shared_ ? shared_->host() : nullptr) host->forget_calls(calls);
+  if (shared_host* const host = shared_ ? shared_->host() : nullptr) host->calls.forget(calls);
 }
 // Ranks that wait in shared memory see the rank's record; ranks that wait for messages get an abort message. If all
 // ranks refuse the call, none receives the abort messages, and they are dropped later. The rank completes its own
@@ -200,7 +200,7 @@ COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& dat
 [[gnu::cold]] COLLIGO_BODY void mpi_state::abandon_call(std::uint32_t number, std::string_view why,
                                                        bool begun) noexcept {
   shared_host* const host = shared_ ? shared_->host() : nullptr;
-  if (host) host->abandon_call(number, why);
+  if (host) host->calls.abandon(number, why);
   if (!wire_.owns_comm()) return;
   wire_.leave_call(number);
   for (int r = 0; r < size_; ++r) {

@@ -46,7 +46,8 @@ class exchange_on_rank : public owned_by_request {
     auto const& way = sparse_ways[static_cast<std::size_t>(way_)];
     first_ = {state_.next_call(), collective::all_to_all_v, 0, 0, call_.of.size, packed(way)};
     shared_host* const host = over_->host();
-    if (host && !state_.requests().busy()) host->my_record().enter(first_, 0, call_.of.name);   // earlier ones are over
+    if (host && !state_.requests().busy())   // earlier ones are over
+      host->calls.record().enter(first_, 0, call_.of.name);
   }
   // This rank waits: looks now and then whether others have named another way.
   void look_for_others() {

@@ -55,10 +55,10 @@ struct impatient_states {
 COLLIGO_BODY impatient_rank::impatient_rank(communicator_state& state, patience_setting setting, shared_host* host,
                                             std::string communicator)
     : state_(state), setting_(setting), host_(host), communicator_(std::move(communicator)),
-      own_(host ? nullptr : make_owner<rank_notice>()), notice_(host ? &host->my_record().notice : own_.get()) {
+      own_(host ? nullptr : make_owner<rank_notice>()), notice_(host ? &host->calls.record().notice : own_.get()) {
   notice_->process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_release);
   // Ranks of a host write there what they wait for, also for messages.
-  if (host) host->report_waits(this);
+  if (host) host->waits.report_to(this);
   auto& all = impatient_states::of_process();
   locked const lock(all.mutex);
   all.states.push_back(this);

@@ -31,12 +31,12 @@ class shared_call : private listener {
 
   void begin_call(std::uint32_t number, std::uint64_t hash, element const& of) {
     if (host_.tells_types()) hash ^= bits_of_type(of);
-    before_ = host_.follow(number, hash);
+    before_ = host_.calls.enter(number, hash);
     tag_ = {number, hash, before_.hash};
   }
   void report(std::uint32_t number, element const& of) {
     call_.number = number;
-    host_.my_record().enter(call_, before_.hash, of.name);
+    host_.calls.record().enter(call_, before_.hash, of.name);
   }
   std::uint64_t sent_tag(std::size_t bytes, std::uint64_t flags = message_tag::none) const {
     return tag_.of(bytes, data_->has_failed() ? flags | message_tag::failed : flags);
@@ -78,7 +78,7 @@ class shared_call : private listener {
   [[noreturn]] void throw_mismatch(int peer, std::uint32_t number, std::uint64_t tag = 0, std::uint64_t sent = 0) const;
   std::string elements_of(std::uint64_t tag) const;
 
-  shared_host::latest_call before_;
+  own_calls::entered before_;
   int hopeless_peer_ = nobody;
   std::uint64_t hopeless_tag_ = 0;   // of the message that it does not send; 0: it takes none
   bool was_hopeless_ = false;   // at the latest check, and nothing has moved since

@@ -33,8 +33,8 @@ namespace colligo::inline COLLIGO_MODE::detail {
   std::uint32_t const number = call_.number + static_cast<std::uint32_t>(tag_.ahead(tag));
   // Skips data of a call that this rank abandoned or never made, or that the sender abandoned before it went on. Data
   // of a call that this rank has completed shows that another rank made a different one. A request's may be the older.
-  if (number != call_.number && static_cast<std::int32_t>(number - host_.latest_abandoned()) <= 0 &&
-      (tag_.ahead(tag) < 0 || host_.my_record().abandoned.has(number))) return false;
+  if (number != call_.number && static_cast<std::int32_t>(number - host_.calls.latest_abandoned()) <= 0 &&
+      (tag_.ahead(tag) < 0 || host_.calls.record().abandoned.has(number))) return false;
   rank_record const& theirs = host_.record_of(from);
   bool const went_on = static_cast<std::int32_t>(theirs.latest() - number) > 0;
   if (number != call_.number && went_on && theirs.abandoned.has(number)) return false;
@@ -116,7 +116,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
     throw failed_elsewhere(concat({"colligo: ", this_call(), " on rank ", rank_, abandoned_by, "rank ", peer,
                                    ", or the ranks make different calls: no reason is known any more"}));
   rank_record::report mine{.call = {.number = number}}, other = mine;
-  if (host_.my_record().read(mine) && theirs.read(other) && mine.call == other.call && mine.type == other.type) {
+  if (host_.calls.record().read(mine) && theirs.read(other) && mine.call == other.call && mine.type == other.type) {
     std::string const at = at_call(rank_, number, name_of_call(mine.call, mine.type)), sends = elements_of(sent),
                       wanted = number == call_.number ? elements_of(tag & ~std::uint64_t{message_tag::address}) : "";
     if (!wanted.empty())
@@ -129,7 +129,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
   std::string const said =
       concat({"colligo: ranks make different calls on this communicator",
                 by_counts ? ", with other counts (COLLIGO_CHECK=1 compares them)" : "", ": rank ", rank_, " made call ",
-                called(host_.my_record(), number), "; rank ", peer, " call ", called(theirs, number)});
+                called(host_.calls.record(), number), "; rank ", peer, " call ", called(theirs, number)});
   std::uint32_t const latest = theirs.latest();
   throw mismatch_error(latest == number ? said : concat({said, ", and then ", called(theirs, latest)}));
 }

@@ -1,38 +1,23 @@
 // SPDX-License-Identifier: BSL-1.0
 /// @file
-/// A rank's ends of all channels of its host, and how it waits.
+/// A rank's ends of all channels of its host.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <new>
 #include <span>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "../../core/small_vector.hpp"
 #include "../../core/run_list.hpp"
 #include "../../core/transport.hpp"
-#include "../../core/strings.hpp"
-#include "../../engine/waits.hpp"
-#include "../../faults/sentences.hpp"
+#include "own_calls.hpp"
+#include "polling.hpp"
 #include "reader_group.hpp"
 
 namespace colligo::inline COLLIGO_MODE::detail {
-
-/// Relaxes the core for hyper-threads and power while a rank polls.
-inline void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 /// What a transport provides beside the memory. It passes `context` to its functions.
 struct surroundings {
@@ -60,12 +45,17 @@ class shared_host {
   template <class SegmentOf>
   [[gnu::cold]] void open(SegmentOf segment_of, surroundings around) {
     around_ = around;
-    polls_before_yield_ = around.spin ? many_polls : around.polls_first ? brief_polls : 1;
     for (std::size_t r = 0; r < records_.size(); ++r)
       records_[r] = reinterpret_cast<rank_record*>(segment_of(r) + segment_layout::record());
+    waits = polling(around.spin, around.polls_first, around.wait, around.context);
+    calls = own_calls(rank_at(me_), records_[me_]);
   }
   shared_host(shared_host const&) = delete;
   shared_host& operator=(shared_host const&) = delete;
+
+  polling waits;
+  own_calls calls;
+  exchange_choice exchanges;   ///< where ranks have cores of their own
 
   bool whole() const { return places_.empty(); }
   bool has(int rank) const { return places_.empty() || places_[static_cast<std::size_t>(rank)] >= 0; }
@@ -78,7 +68,7 @@ class shared_host {
     receiver& end = pairs_[place(rank)]->in;
     return end.front_ ? end : open_from(place(rank));
   }
-  sender& to(reader_group& all) { return all.out_.front_ ? all.out_ : open_to(all); }
+  sender& to(reader_group& all) { return all.out_.front_ ? all.out_ : open(all.out_, all.readers()); }
   receiver& from(reader_group& all, int rank) {
     std::size_t const member = all.record_ ? all.member(static_cast<int>(place(rank))) : place(rank);
     receiver& end = *all.in_[member];
@@ -125,19 +115,6 @@ class shared_host {
     return !combines && (spins() ? crosses && bytes >= least_exchanged_in_place : bytes > ring);
   }
   bool reads_as_asked() const { return limits_.read_from != limits_.by_ring; }
-  /// Where ranks have cores of their own: whether messages that cross in the current step are read in place.
-  bool exchanges_in_place() const { return exchange_.second; }
-  /// Makes this choice for a step in which this rank sends `bytes` bytes. Returns whether to report the time. The
-  /// other end of a channel follows one step later, so a choice holds for two steps; the lesser time counts.
-  bool begin_exchange(std::size_t bytes) {
-    exchange& now = exchange_of(bytes);
-    if (now.steps++ % 2 == 0) now.way = now.choice.next();
-    exchange_ = now.way;
-    return exchange_.timed;
-  }
-  void exchanged(std::size_t bytes, std::uint64_t cycles) {
-    exchange_of(bytes).choice.took(exchange_.second, bytes, cycles);
-  }
   void announce_from(std::size_t bytes) { limits_.read_from = bytes; }
   void limit(memory_limits const& limits) { limits_ = limits; }
   /// How to store the next part of a result of `bytes` bytes.
@@ -150,52 +127,8 @@ class shared_host {
   }
   bool can_read() const { return around_.read != nullptr; }
 
-  bool spins() const { return around_.spin; }
-  unsigned polls_before_yield() const { return polls_before_yield_; }
-  /// Called between two polls; `polls` is 0 at the first of them. Returns true now and then, when the caller should
-  /// check whether the other ranks are still there.
-  bool wait(unsigned& polls) const {
-    if (++polls == 1 && around_.spin) begin_wait();
-    if ((polls & (polls_before_yield_ - 1)) != 0) {
-      relax();
-      return false;
-    }
-    yield_core();
-    return around_.spin || polls % (64 * polls_before_yield_) == 0;
-  }
-
-  /// A call that this rank has entered over this memory; hash 0: unknown.
-  struct latest_call {
-    std::uint32_t number = 0;
-    std::uint64_t hash = 0;
-  };
-  /// Enters a call, and returns the call before it, with hash 0 if this rank has abandoned that one or a later one:
-  /// then other ranks may have entered other calls before.
-  latest_call follow(std::uint32_t number, std::uint64_t hash) {
-    latest_call before = std::exchange(latest_, {number, hash});
-    if (static_cast<std::int32_t>(latest_abandoned_ - before.number) >= 0) before.hash = 0;
-    return before;
-  }
-
+  bool spins() const { return waits.spins(); }
   /// The records of this host's ranks, by place.
-  rank_record& my_record() { return *records_[me_]; }
-  [[gnu::cold]] void abandon_call(std::uint32_t number, std::string_view why) noexcept {
-    if (latest_abandoned_ == 0 || static_cast<std::int32_t>(number - latest_abandoned_) > 0) latest_abandoned_ = number;
-    // A rank that abandons a call because another rank has abandoned it passes that rank's reason on.
-    if (auto const at = why.find(abandoned_by); at != why.npos)
-      return my_record().abandoned.add(number, why.substr(at + abandoned_by.size()));
-    try {
-      my_record().abandoned.add(number, concat({"rank ", rank_at(me_), ": ", why}));
-    } catch (std::bad_alloc const&) {
-      my_record().abandoned.add(number, why);
-    }
-  }
-  [[gnu::cold]] void forget_calls(std::uint32_t number) noexcept {
-    latest_abandoned_ = number - std::min(number - latest_abandoned_, abandoned_calls::remembered);
-    my_record().abandoned.forget_before(number);
-  }
-  /// The latest of the calls that this rank abandoned, in whatever order; 0: none.
-  std::uint32_t latest_abandoned() const { return latest_abandoned_; }
   view<rank_record* const> records() const { return records_; }
   rank_record const& record_of(int rank) const { return *records_[place(rank)]; }
   /// The rank of the communicator at a place.
@@ -208,7 +141,6 @@ class shared_host {
   bool is_gone(int rank) const { return around_.gone && around_.gone(around_.context, static_cast<int>(place(rank))); }
   bool ranks_may_leave() const { return around_.ranks_may_leave; }
   bool tells_types() const { return around_.tells_types; }
-  void report_waits(patience* watcher) { on_wait_ = watcher; }
   /// A number for receiver::is_first_look.
   std::uint64_t next_look() { return ++looks_; }
 
@@ -217,43 +149,14 @@ class shared_host {
     return static_cast<std::size_t>(places_.empty() ? rank : places_[static_cast<std::size_t>(rank)]);
   }
 
-  // Polls before a rank yields, powers of two. The many take some 100 us: then a late peer may need progress of MPI.
-  // The few take longer than the copy of a chunk: then another process may need the core.
-  // The brief ones, where other ranks need the cores, take as long as a context switch: a running peer answers before.
-  static constexpr unsigned many_polls = 4096, few_polls = 512, brief_polls = 32;
-  // After most_fruitless waits of many polls, with less than `weight` shorter ones between two of them, polling is
-  // useless: the rank polls only few times in the next impatient_waits waits.
-  static constexpr unsigned most_fruitless = 8, weight = 16, most_impatient = 256;
-
-  void begin_wait() const {
-    if (polls_before_yield_ == many_polls) fruitless_ -= fruitless_ > 0;
-    else if (++impatient_waits_ == most_impatient) polls_before_yield_ = many_polls, fruitless_ = 0;
-  }
-  [[gnu::noinline]] void yield_core() const {
-    if (polls_before_yield_ == many_polls && (fruitless_ += weight) >= most_fruitless * weight)
-      polls_before_yield_ = few_polls, impatient_waits_ = 0;
-    around_.wait(around_.context);
-    if (on_wait_) on_wait_->waits();
-  }
-
-  struct exchange {
-    quicker_way<pace_of_exchanges> choice;
-    way_to_take way{};
-    unsigned steps = 0;
-  };
-  exchange& exchange_of(std::size_t bytes) {
-    return exchanges_[std::min<std::size_t>(3, (std::bit_width(bytes / least_exchanged_in_place | 1) - 1) / 2)];
-  }
-
   // Whether there are channels to all; between two ranks ordinary messages are quicker.
   bool publishes() const { return records_.size() > 2 && whole(); }
   channel_pair& pair_with(std::size_t peer);
   sender& open_to(std::size_t peer);
   receiver& open_from(std::size_t peer);
-  sender& open_to(reader_group& all);
   receiver& open_from(reader_group& all, std::size_t member);
-  void open(sender& end, std::size_t readers);
-  void open(receiver& end, std::size_t readers, std::size_t me);
+  sender& open(sender& end, std::size_t readers);
+  receiver& open(receiver& end, std::size_t readers, std::size_t me);
 
   bool is_of(reader_group const& group, std::span<operand const> list) const;
   reader_group* form(std::span<operand const> list);
@@ -291,8 +194,6 @@ class shared_host {
   host_memory& memory_;
   run_list places_;
   line_numbers lines_;
-  std::uint32_t latest_abandoned_ = 0;
-  latest_call latest_;
   small_vector<rank_record*> records_;
   channel_pair closed_;         // stands for all pairs that are not in use
   small_vector<channel_pair*> pairs_;    // with each rank; owned once in use
@@ -301,10 +202,6 @@ class shared_host {
   std::size_t largest_chunk_ = 0;   // bytes
   memory_limits limits_;
   store_choice results_;
-  std::array<exchange, 4> exchanges_;   // by length, each four times that of the one before
-  way_to_take exchange_{};   // of the latest step
-  unsigned mutable polls_before_yield_ = 1, fruitless_ = 0, impatient_waits_ = 0;
-  patience* on_wait_ = nullptr;
   std::uint64_t looks_ = 0;
 };
 

@@ -46,19 +46,9 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return *pair;
 }
 
-[[gnu::cold]] COLLIGO_BODY sender& shared_host::open_to(std::size_t peer) {
-  sender& end = pair_with(peer).out;
-  open(end, 1);
-  return end;
-}
+[[gnu::cold]] COLLIGO_BODY sender& shared_host::open_to(std::size_t peer) { return open(pair_with(peer).out, 1); }
 [[gnu::cold]] COLLIGO_BODY receiver& shared_host::open_from(std::size_t peer) {
-  receiver& end = pair_with(peer).in;
-  open(end, 1, 0);
-  return end;
-}
-[[gnu::cold]] COLLIGO_BODY sender& shared_host::open_to(reader_group& all) {
-  open(all.out_, all.readers());
-  return all.out_;
+  return open(pair_with(peer).in, 1, 0);
 }
 [[gnu::cold]] COLLIGO_BODY receiver& shared_host::open_from(reader_group& all, std::size_t member) {
   owner<receiver> made(new receiver(*this, lines_, all.out_.capacity_));
@@ -67,15 +57,17 @@ namespace colligo::inline COLLIGO_MODE::detail {
   return *(all.in_[member] = made.release());
 }
 
-[[gnu::cold]] COLLIGO_BODY void shared_host::open(sender& end, std::size_t readers) {
+[[gnu::cold]] COLLIGO_BODY sender& shared_host::open(sender& end, std::size_t readers) {
   channel_front& shared = front(*end.addresses_, readers);
   end.backs_ = {shared.backs(lines_), readers};
   end.front_ = &shared;
+  return end;
 }
-[[gnu::cold]] COLLIGO_BODY void shared_host::open(receiver& end, std::size_t readers, std::size_t me) {
+[[gnu::cold]] COLLIGO_BODY receiver& shared_host::open(receiver& end, std::size_t readers, std::size_t me) {
   channel_front& shared = front(*end.addresses_, readers);
   end.back_ = shared.backs(lines_) + me;
   end.front_ = &shared;
+  return end;
 }
 
 // The rank that needs a front first allocates it, so that none waits; if several do at a time, all but one free theirs.

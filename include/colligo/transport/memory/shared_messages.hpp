@@ -22,7 +22,7 @@ class shared_messages : protected shared_call {
   /// failed_elsewhere, rank_lost.
   void wait(unsigned& polls) {
     if (polls == 0 && data_->complete_some()) return;
-    if (host_.wait(polls)) [[unlikely]] check_ranks(nullptr);
+    if (host_.waits.pause(polls)) [[unlikely]] check_ranks(nullptr);
   }
 
   /// A step of single messages: add each, then begin_added(), then advance until the step is done.
@@ -69,7 +69,7 @@ class shared_messages : protected shared_call {
 
   void wait_for(awaited const& m, receiver& from, unsigned& polls, way by = way::lines) {
     if (polls == 0 && data_->complete_some()) return;
-    if (host_.wait(polls)) [[unlikely]] {
+    if (host_.waits.pause(polls)) [[unlikely]] {
       single const alone{m, from, by};
       check_ranks(&alone);
     }

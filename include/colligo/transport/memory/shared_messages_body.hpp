@@ -48,7 +48,7 @@ COLLIGO_BODY bool shared_messages::decides(outgoing const& o) const {
 }
 
 COLLIGO_BODY bool shared_messages::is_read_in_place(outgoing const& o) const {
-  return host_.reads_as_asked() || (decides(o) ? host_.exchanges_in_place() : host_.from(o.peer).is_in_place());
+  return host_.reads_as_asked() || (decides(o) ? host_.exchanges.is_in_place() : host_.from(o.peer).is_in_place());
 }
 
 COLLIGO_BODY void shared_messages::begin_added() {
@@ -134,7 +134,7 @@ COLLIGO_BODY void shared_messages::run() {
   std::size_t decided = 0;   // bytes of messages of which this rank decides the way
   if (host_.spins() && !host_.reads_as_asked() && !traffic_.in.empty())
     for (outgoing const& o : traffic_.out) decided += o.by == way::announced && decides(o) ? o.bytes : 0;
-  bool const timed = decided != 0 && host_.begin_exchange(decided);
+  bool const timed = decided != 0 && host_.exchanges.begin(decided);
   begin_added();
   std::uint64_t began = timed ? cycles() : 0;
   unsigned polls = 0;
@@ -147,7 +147,7 @@ COLLIGO_BODY void shared_messages::run() {
     if (polls != 0 || !data_->complete_some()) wait(polls);
     else if (timed) began += cycles() - before;   // work on the rank's own data is not part of the exchange
   }
-  if (timed) host_.exchanged(decided, cycles() - began);
+  if (timed) host_.exchanges.took(decided, cycles() - began);
 }
 
 COLLIGO_BODY bool shared_messages::advance(outgoing& o) {

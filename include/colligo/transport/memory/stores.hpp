@@ -12,6 +12,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -137,6 +139,35 @@ class quicker_way {
   bool second_ = false, was_quicker_ = false;   // was_quicker_: the other way, by the latest comparison
 };
 using store_choice = quicker_way<pace_of_chunks>;
+
+/// Chooses how long messages that cross are exchanged, each time for a step in which this rank sends `bytes` bytes. The
+/// other end of a channel follows one step later, so a choice holds for two steps; the lesser time counts.
+class exchange_choice {
+ public:
+  /// Whether the messages of the latest step are read in place.
+  bool is_in_place() const { return latest_.second; }
+  /// Chooses, and returns whether to report the time.
+  bool begin(std::size_t bytes) {
+    exchange& now = of(bytes);
+    if (now.steps++ % 2 == 0) now.way = now.choice.next();
+    latest_ = now.way;
+    return latest_.timed;
+  }
+  void took(std::size_t bytes, std::uint64_t cycles) { of(bytes).choice.took(latest_.second, bytes, cycles); }
+
+ private:
+  struct exchange {
+    quicker_way<pace_of_exchanges> choice;
+    way_to_take way{};
+    unsigned steps = 0;
+  };
+  exchange& of(std::size_t bytes) {
+    return all_[std::min<std::size_t>(3, (std::bit_width(bytes / least_exchanged_in_place | 1) - 1) / 2)];
+  }
+
+  std::array<exchange, 4> all_;   // by length, each four times that of the one before
+  way_to_take latest_{};
+};
 
 #if COLLIGO_HAS_BODIES
 COLLIGO_BODY void copy_streaming(std::byte* to, std::byte const* from, std::size_t bytes) {

@@ -302,7 +302,7 @@ COLLIGO_BODY bool mpi_steps::all_on_host(std::span<operand const> operands) cons
   try {
     std::rethrow_exception(data_->failure());
   } catch (...) {
-    host_->abandon_call(number_, handled_reason());
+    host_->calls.abandon(number_, handled_reason());
   }
   leave_memory();
   memory_in_progress_ = false;

@@ -214,13 +214,13 @@ struct over_threads {
     void abandon_call(std::uint32_t number, std::string_view why, bool) noexcept override {
       ranks.abandon_call(rank_, number, why);
       try {
-        shared()->abandon_call(number, why);   // others may wait there, even if this rank has not used it yet
+        shared()->calls.abandon(number, why);   // others may wait there, even if this rank has not used it yet
       } catch (std::bad_alloc const&) {
       }
     }
     void forget_calls() noexcept override {
       ranks.forget_calls(rank_, calls);
-      if (shared_) shared_->forget_calls(calls);
+      if (shared_) shared_->calls.forget(calls);
     }
 
     group& ranks;
