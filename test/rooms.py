@@ -4,7 +4,8 @@
 
   test/rooms.py --check    fails where a header includes a room below its own, two headers share a name, the text of an
                            error does not begin with "colligo: ", a variable is called `its`, a comment names a header
-                           that does not exist, or the drawing on the house page is not of today's headers
+                           that does not exist, a namespace closes with another comment than "namespace colligo", or
+                           the drawing on the house page is not of today's headers
   test/rooms.py --draw     writes the drawing, include/colligo/rooms.svg
 """
 import collections
@@ -76,6 +77,9 @@ def read():
                 wrong.append(f"{name} includes {include}: {room} may not include {target}")
     for header, text in texts.items():
         wrong += missing(header, text, by_name)
+        wrong += [f'{header.relative_to(headers)}: "{line}" closes a namespace otherwise than other headers do'
+                  for line in re.findall(r"^\}.*// *namespace.*", text, re.M)
+                  if not line.startswith("}  // namespace ") or "colligo::" in line]
     wrong += [f"{' and '.join(same)} share a name" for same in by_name.values() if len(same) > 1]
     return includes, wrong
 

@@ -53,7 +53,7 @@ void blocks_in_slices(blocks_by_level const& columns, Step& step, int level, boo
   else here.collect(here.shares_of(columns));
 }
 
-}   // namespace detail
+}  // namespace detail
 
 struct slices_by_level {
   static constexpr std::string_view name = "slices_by_level";
@@ -140,4 +140,4 @@ struct slices_by_level {
   struct all_gatherv : blocks_in_columns<T, false> {};
 };
 
-}   // namespace colligo
+}  // namespace colligo

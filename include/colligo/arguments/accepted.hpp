@@ -134,4 +134,4 @@ class accepted {
   }
 };
 
-}  // namespace colligo::detail
+}  // namespace colligo

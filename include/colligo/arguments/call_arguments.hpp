@@ -181,4 +181,4 @@ class call_arguments {
   endpoint& state_;
 };
 
-}  // namespace colligo::detail
+}  // namespace colligo

@@ -37,4 +37,4 @@ inline void copy_few(std::byte const* from, std::size_t bytes, std::byte* to) {
   }
 }
 
-}  // namespace colligo::detail
+}  // namespace colligo

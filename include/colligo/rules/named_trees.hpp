@@ -70,7 +70,7 @@ COLLIGO_CONSTEXPR tree by_host(std::span<int const> hosts, by_host_options const
 }  // namespace by_name
 using namespace by_name;   // core/mode.hpp
 
-}  // namespace colligo::trees
+}  // namespace colligo
 
 namespace colligo::inline COLLIGO_MODE::trees {
 
@@ -222,4 +222,4 @@ COLLIGO_CONSTEXPR tree by_name::by_host(std::span<int const> hosts, by_host_opti
   return tree::of_children(children);
 }
 
-}  // namespace colligo::trees
+}  // namespace colligo

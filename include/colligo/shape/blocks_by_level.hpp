@@ -56,4 +56,4 @@ struct blocks_by_level {
   }
 };
 
-}   // namespace colligo
+}  // namespace colligo

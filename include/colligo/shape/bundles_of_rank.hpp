@@ -235,4 +235,4 @@ class bundles_of_rank {
   bundle_rooms slots_;
 };
 
-}  // namespace colligo::detail
+}  // namespace colligo

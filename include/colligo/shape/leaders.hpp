@@ -122,4 +122,4 @@ inline double cost_along_leaders(machine const& m, hierarchy const& groups, alon
   return all;
 }
 
-}  // namespace colligo::detail
+}  // namespace colligo

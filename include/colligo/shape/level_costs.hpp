@@ -44,4 +44,4 @@ inline double messages_of_round(machine const& m, hierarchy const& groups, hiera
   return copied * m.at(far).own.copied + wait_for(m.levels, busiest, bytes, combines ? m.gamma : 0);
 }
 
-}  // namespace colligo::detail
+}  // namespace colligo

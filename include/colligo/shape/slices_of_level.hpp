@@ -79,4 +79,4 @@ struct slices_of_level {
 template <class Step>
 slices_of_level(hierarchy const&, Step&, int) -> slices_of_level<Step>;
 
-}  // namespace colligo::detail
+}  // namespace colligo

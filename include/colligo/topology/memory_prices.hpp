@@ -68,4 +68,4 @@ double wait_for(Levels const& at, reads const& reads, double bytes, double gamma
   return way + std::max(own, shared);
 }
 
-}  // namespace colligo::detail
+}  // namespace colligo

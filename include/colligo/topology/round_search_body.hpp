@@ -356,4 +356,4 @@ struct best_rounds : round_search {
   return latest.add(std::move(wanted));
 }
 
-}   // namespace colligo
+}  // namespace colligo
