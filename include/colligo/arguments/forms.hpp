@@ -29,6 +29,8 @@ template <class T>
 struct gathered {
   static_assert(std::default_initializable<T>,
                 "colligo: elements that a call returns need a default constructor: give the call an output and counts");
+  static_assert(!std::same_as<T, bool>,
+                "colligo: std::vector<bool> has bits instead of elements: give the call an output and counts");
   std::vector<T> data;
   std::vector<std::size_t> counts;
 };

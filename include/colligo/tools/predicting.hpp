@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -51,12 +52,12 @@ struct predicting {
 template <class T, class Op>
 double gamma_of(Op& op) {
   constexpr std::size_t n = sizeof(T) < 4096 ? 16384 / sizeof(T) : 4;
-  std::vector<T> left(n), right(n), out(n);
+  auto const left = std::make_unique<T[]>(n), right = std::make_unique<T[]>(n), out = std::make_unique<T[]>(n);
   double best = 1;
   std::int64_t const begin = now_in_ns();
   do {
     std::int64_t const began = now_in_ns();
-    combine(left.data(), right.data(), out.data(), n, op);
+    combine(left.get(), right.get(), out.get(), n, op);
     best = std::min(best, seconds_since(began));
   } while (seconds_since(begin) < 2e-3);
   return best / static_cast<double>(n * sizeof(T));
