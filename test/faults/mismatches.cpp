@@ -269,6 +269,31 @@ BOOST_AUTO_TEST_CASE(elements_that_nobody_expects) {
     }
 }
 
+// Messages of two calls do not match, so nobody takes another call's values. Who polls, as requests do, sees them.
+BOOST_AUTO_TEST_CASE(collectives_and_roots_differ_over_messages) {
+  boost::mpi::communicator const world;
+  int const p = world.size(), me = world.rank();
+  if (p == 1) return;
+  std::vector<long> const in(static_cast<std::size_t>(p), 1);
+  std::vector<long> out(1);
+  auto const told = [&](bool is_told, auto begin) {
+    boost::mpi::communicator const comm(world, boost::mpi::comm_duplicate);
+    outcome const said = run([&] { begin(comm).wait(); });
+    BOOST_CHECK_MESSAGE(!is_told || said.mismatch || said.elsewhere, "rank " << me << " is not told: " << said.text);
+    int any = said.mismatch && said.text.find("messages of this call are expected of rank ") != said.text.npos, seen = 0;
+    MPI_Allreduce(&any, &seen, 1, MPI_INT, MPI_MAX, world);
+    BOOST_TEST(seen);
+  };
+  told(me != 0, [&](auto const& w) {   // all others get a block of rank 0 and would take it for the whole
+    return me == 0 ? iscatter(w, in, out, 0, over_messages{linear{}})
+                   : ibroadcast(w, out, 0, over_messages{binary_tree{}});
+  });
+  if (p == 2) return;   // nobody sends
+  told(me == 0, [&](auto const& w) {   // rank p - 1 sends rank 0 what it has got from the others' root
+    return ibroadcast(w, out, me == 0 ? p - 1 : p - 2, over_messages{pipelined_chain{}});
+  });
+}
+
 BOOST_AUTO_TEST_CASE(numbers_of_words_differ) {
   boost::mpi::communicator const world;
   if (world.size() == 1) return;

@@ -206,7 +206,7 @@ COLLIGO_BODY owner<moving_step> mpi_state::steps_for_request(working_vector& dat
   for (int r = 0; r < size_; ++r) {
     if (r == rank_ || (host && host->has(r) && host->is_gone(r))) continue;
     try {
-      wire_.send_empty(r, number, mpi_wire::remark::abort_message);
+      wire_.send_abort(r, number);
     } catch (std::exception const&) {   // an error of MPI's: other ranks may be reached
     }
   }

@@ -54,7 +54,7 @@ class mpi_letters final : public letters {
     return wire_.encode ? 1 : std::max<std::size_t>(1, (bytes(i) + segment() - 1) / segment());
   }
   void enter(std::uint32_t number, sparse_way way) override {
-    number_ = number, way_ = way, tag_ = state_.wire().tag_of_letters(number, kind_of(way));
+    number_ = number, way_ = way, tag_ = state_.wire().tags().of_letters(number, kind_of(way));
   }
 
   void send(std::size_t i, bool acknowledged) override {
@@ -87,13 +87,15 @@ class mpi_letters final : public letters {
     return true;
   }
 
-  // Messages of a rank that abandons the call have the first tag, as counters' letters.
+  // Messages of a rank that abandons the call have the tags of all calls, the first one as counters' letters.
   [[gnu::cold]] void look_for_others() override {
-    for (int kind = 0; kind < mpi_wire::kinds_of_letters; ++kind) {
-      int const tag = state_.wire().tag_of_letters(number_, kind);
+    mpi_tags const& tags = state_.wire().tags();
+    for (int kind = 0; kind < tags.all_kinds(); ++kind) {
+      int const tag = tags.of(number_, kind);
       int there = 0, count = 0;
       MPI_Status status;
-      if (tag != tag_) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm(), &there, &status), "MPI_Iprobe");
+      if (tag != tag_ && kind != tags.kinds())
+        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm(), &there, &status), "MPI_Iprobe");
       if (!there) continue;
       check_mpi(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
       int const from = status.MPI_SOURCE;
@@ -101,8 +103,12 @@ class mpi_letters final : public letters {
         check_mpi(MPI_Recv(nullptr, 0, MPI_BYTE, from, tag, comm(), MPI_STATUS_IGNORE), "MPI_Recv");
         if (state_.wire().receive_remark(from, number_) == mpi_wire::remark::abort_message) throw_abandoned(from);
       }
-      refuse_way(state_, way_, concat({", rank ", from, " ", kind == 0 ? "counters or dense" : kind == 1
-                                                                ? consensus::name : by_host::name}));
+      bool const is_letter = kind == 0 || kind > tags.kinds();
+      if (count == 0 && !is_letter) continue;
+      refuse_way(state_, way_, concat({", rank ", from, " ", !is_letter ? "makes another call"
+                                                                : kind == 0 ? "counters or dense"
+                                                                : kind == tags.kinds() + 1 ? consensus::name
+                                                                                           : by_host::name}));
     }
   }
   shared_host* host() override { return state_.shared(); }
@@ -153,7 +159,7 @@ class mpi_letters final : public letters {
     static constexpr mpi_wire::remark says[]{mpi_wire::remark::no_elements, mpi_wire::remark::refusal};
     post(nullptr, 0, to, acknowledged);
     MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(&says[why == says[0] ? 0 : 1], 1, MPI_BYTE, to, state_.wire().tag_of_remark(number_), comm(),
+    check_mpi(MPI_Isend(&says[why == says[0] ? 0 : 1], 1, MPI_BYTE, to, state_.wire().tags().of_remark(number_), comm(),
                         &request),
               "MPI_Isend");
     check_mpi(MPI_Request_free(&request), "MPI_Request_free");

@@ -17,7 +17,7 @@ namespace colligo::inline COLLIGO_MODE::detail {
 
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::send_nothing(std::size_t bytes, int to) {
   for (std::size_t at = 0; at < bytes; at += longest_segment)
-    state_.wire().send_empty(to, number_, mpi_wire::remark::goes_on);
+    state_.wire().send_empty(to, number_, tag_);
 }
 // Probes for the length: Open MPI 4.1 writes data read from another process's memory past the end of a short buffer.
 [[gnu::cold]] COLLIGO_BODY void mpi_messages::drop(std::size_t bytes, int from) {
@@ -33,6 +33,22 @@ namespace colligo::inline COLLIGO_MODE::detail {
     std::size_t const first = take_probed(message, status);
     if (are_encoded()) take_rest(from, first);
     else if (first == 0 && !handle_wrong_length(from, 0, 1)) throw_abandoned(from);
+  }
+}
+
+// A rank that makes another call may have gone on, and neither sends nor takes anything of this one.
+[[gnu::cold]] COLLIGO_BODY void mpi_messages::look_for_others() {
+  mpi_wire const& wire = state_.wire();
+  for (int kind = 0; kind < wire.tags().kinds(); ++kind) {
+    int const tag = wire.tags().of(number_, kind);
+    int there = 0, bytes = 0;
+    MPI_Status status;
+    if (tag != tag_) check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, wire.comm(), &there, &status), "MPI_Iprobe");
+    if (there) check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+    if (bytes == 0) continue;   // there is none, or it is of a rank that has abandoned its call
+    state_.hopeless = number_;
+    throw mismatch_error(other_elements(at_call(state_.rank(), number_, name_of(data_->what())), status.MPI_SOURCE,
+                                        "messages of this call", "those of another one"));
   }
 }
 

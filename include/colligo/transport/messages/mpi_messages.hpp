@@ -48,9 +48,10 @@ class mpi_messages {
     data_ = &data;
     wire_ = &wire;
   }
-  void enter(std::uint32_t number) {
+  void enter(call const& call, std::uint32_t number) {
+    mpi_tags const& tags = state_.wire().tags();
     number_ = number;
-    tag_ = state_.wire().tag_of(number);
+    tag_ = tags.of(number, tags.kind_of(call.what, call.root));
   }
   /// Elements do not travel as bytes, so only the sender knows the length of a message.
   bool are_encoded() const { return wire_->encode != nullptr; }
@@ -86,6 +87,11 @@ class mpi_messages {
   void leave() noexcept;
 
  private:
+  /// At each look that finds no message. Now and then looks for messages of other calls of this number, and throws.
+  void has_looked() {
+    if (++looks_ % 256 == 0) [[unlikely]] look_for_others();
+  }
+  void look_for_others();
   bool handle_wrong_length(int from, std::size_t bytes, std::size_t wanted);
   [[noreturn]] void throw_abandoned(int peer);
   void cancel_receives_from(int peer);
@@ -99,6 +105,7 @@ class mpi_messages {
   mpi_element const* wire_ = nullptr;
   std::uint32_t number_ = 0;   // of the call
   int tag_ = 0;
+  unsigned looks_ = 0;
   std::size_t finished_ = 0, encoded_taken_ = 0;   // messages of the step that are complete
   int abandoned_by_ = nobody;   // the rank that has abandoned the call, while messages of others are still to come
 };

@@ -39,7 +39,7 @@ COLLIGO_BODY void mpi_messages::send(std::byte const* out, std::size_t bytes, in
   for (std::size_t at = 0; at < bytes; at += longest_segment) {
     std::size_t const now = std::min(bytes - at, longest_segment);
     if (data_->has_failed()) {
-      state_.wire().send_empty(to, number_, mpi_wire::remark::goes_on);
+      state_.wire().send_empty(to, number_, tag_);
       continue;
     }
     memory_.messages.push_back({nobody, now});
@@ -66,7 +66,7 @@ COLLIGO_BODY bool mpi_messages::finish(bool waits) {
     MPI_Status status;
     int done = 1;
     int const code = waits ? MPI_Wait(&request, &status) : MPI_Test(&request, &done, &status);
-    if (code == MPI_SUCCESS && !done) return false;
+    if (code == MPI_SUCCESS && !done) return has_looked(), false;
     if (from == nobody) {
       check_mpi(code, "MPI_Wait");
       continue;
@@ -88,6 +88,7 @@ void mpi_messages::finish_as_they_come(F arrived) {
     int const code = waits ? MPI_Waitany(n, memory_.requests.data(), &which, &status)
                            : MPI_Testany(n, memory_.requests.data(), &which, &there, &status);
     if (!there) {
+      has_looked();
       state_.wait_between_polls();
       continue;
     }
@@ -117,7 +118,7 @@ COLLIGO_BODY bool mpi_messages::take_encoded(std::span<operand const> operands, 
     int there = 1;
     if (waits) check_mpi(MPI_Mprobe(p.peer, tag_, state_.wire().comm(), &message, &status), "MPI_Mprobe");
     else check_mpi(MPI_Improbe(p.peer, tag_, state_.wire().comm(), &there, &message, &status), "MPI_Improbe");
-    if (!there) return false;
+    if (!there) return has_looked(), false;
     std::size_t const first = take_probed(message, status);
     ++encoded_taken_;
     std::byte* const into =

@@ -57,7 +57,7 @@ class mpi_steps : public any_step, public moving_step {
 
   void enter(call const& call, erased_policy const& what, std::uint32_t number) override {
     number_ = number;
-    messages_.enter(number);
+    messages_.enter(call, number);
     if (over_memory_) over_memory_->enter(call, what, number);
     abandoned_on_host_ = false;
     is_plain_ = !host_ && !messages_.are_encoded() && !state_.must_poll();

@@ -27,6 +27,41 @@ inline constexpr std::size_t longest_segment = std::size_t{1} << 30;
 /// leave at once (MPI_Sendrecv takes a third longer for 8 bytes); a longer message should find the receive posted.
 inline constexpr std::size_t longest_short = std::size_t{1} << 16;
 
+/// The tags of the messages of a call: its number, in the lower bits, and what stands there. Calls use the numbers in
+/// turn. The kind of a call, in the tags of its data, is the same on all ranks of a right one: messages of ranks that
+/// make different calls mostly do not match.
+class mpi_tags {
+ public:
+  mpi_tags() = default;
+  /// `most`: the largest tag, at least 32767.
+  explicit mpi_tags(int most) {
+    auto const all = std::bit_floor(static_cast<std::uint32_t>(most) + 1);
+    kinds_ = all >= 1U << 24 ? 8 : 4;
+    numbers_ = all / (2 * kinds_);   // remarks and letters need three more
+  }
+
+  std::uint32_t numbers() const { return numbers_; }
+  int kinds() const { return static_cast<int>(kinds_); }
+  int all_kinds() const { return kinds() + kinds_of_letters; }   // with remarks and letters
+  /// Collectives of one root, and roots of one collective, differ in it, but for those that are 8 apart (or 4).
+  int kind_of(collective what, int root) const {
+    return static_cast<int>((static_cast<std::uint32_t>(what) + static_cast<std::uint32_t>(root)) & (kinds_ - 1));
+  }
+  int of(std::uint32_t number, int kind = 0) const {
+    return static_cast<int>((number & (numbers_ - 1)) | static_cast<std::uint32_t>(kind) * numbers_);
+  }
+  int of_remark(std::uint32_t number) const { return of(number, kinds()); }
+  /// Of letters (exchange/), of three kinds that are told apart; the first one is that of calls of kind 0.
+  static constexpr int kinds_of_letters = 3;
+  int of_letters(std::uint32_t number, int kind) const { return of(number, kind == 0 ? 0 : kinds() + kind); }
+
+  bool is_of_remark(int tag) const { return static_cast<std::uint32_t>(tag) / numbers_ == kinds_; }
+  std::uint32_t number_of(int tag) const { return static_cast<std::uint32_t>(tag) & (numbers_ - 1); }
+
+ private:
+  std::uint32_t kinds_ = 4, numbers_ = 4096;
+};
+
 /// The calls that this process has abandoned, on all communicators, also on freed ones. Other ranks may still send
 /// messages of these calls, however late, and wait until this process receives them; it does so whenever it waits.
 class left_calls {
@@ -34,11 +69,11 @@ class left_calls {
   struct entry {
     std::uint32_t number;      ///< of the call
     int others;                ///< ranks that have not abandoned the call yet; without any no message comes
-    int tag, tag_of_remark;
-    std::uint32_t tags;        ///< after so many calls its tags are used again
+    mpi_tags tags;
     MPI_Comm comm;             ///< never freed
 
     void drop_messages() noexcept;
+    void drop_from(int source) const;
   };
 
   static bool any() { return count_.load(std::memory_order_relaxed) != 0; }
@@ -103,18 +138,20 @@ class mpi_wire {
   }
   static void check_unless_cut_off(int code, char const* by);
 
-  /// The tag of the messages of a call. Calls use the tags in turn.
-  int tag_of(std::uint32_t number) const { return static_cast<int>(number & tags_); }
+  mpi_tags const& tags() const { return tags_; }
 
   /// Why a rank has sent an empty message: it has failed, but goes on to the end of the algorithm, or it has abandoned
   /// the call. Messages of data are never empty. The remark follows the empty message with a tag of its own, so that a
   /// receive waits for one tag only. Of letters (exchange/): the letter has no elements; the sender's arguments are
   /// refused, and its reason follows.
   enum class remark : unsigned char { goes_on, abort_message, no_elements, refusal };
-  void send_empty(int to, std::uint32_t number, remark why) const;
+  /// An empty message with the tag of the call's kind: the rank goes on.
+  void send_empty(int to, std::uint32_t number, int tag) const;
+  /// One of each kind, because a rank that refuses its call does not know which one the others make.
+  void send_abort(int to, std::uint32_t number) const;
   /// Receives the remark that follows an empty message.
   remark receive_remark(int from, std::uint32_t number) const {
-    return receive_remark(comm_, from, tag_of_remark(number));
+    return receive_remark(comm_, from, tags_.of_remark(number));
   }
   static remark receive_remark(MPI_Comm comm, int from, int tag);
   /// Abort messages may be in progress. The communicator is then not freed: if the MPI library reused its number, a
@@ -123,18 +160,11 @@ class mpi_wire {
   /// This rank abandons a call, and from now on drops its messages. The caller sends the abort messages.
   void leave_call(std::uint32_t number) noexcept {
     hears_aborts();
-    left_calls::add({number, size_ - 1, tag_of(number), tag_of_remark(number), tags_ + 1, comm_});
-  }
-
-  /// The tag of the remarks of a call.
-  int tag_of_remark(std::uint32_t number) const { return tag_of(number) | static_cast<int>(tags_ + 1); }
-  /// That of its letters (exchange/), of three kinds that are told apart; the first one is that of other messages.
-  static constexpr int kinds_of_letters = 3;
-  int tag_of_letters(std::uint32_t number, int kind) const {
-    return tag_of(number) | kind * static_cast<int>(2 * (tags_ + 1));
+    left_calls::add({number, size_ - 1, tags_, comm_});
   }
 
  private:
+  void send_and_forget(void const* from, int bytes, int to, int tag) const;
   /// The same if a message is absent, or not short.
   std::size_t exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in, std::size_t in_bytes,
                             int from, int tag);
@@ -142,7 +172,7 @@ class mpi_wire {
   MPI_Comm comm_;
   int rank_ = 0, size_ = 1;
   bool owns_comm_ = false, keeps_comm_ = false;
-  std::uint32_t tags_ = 0x0fff;
+  mpi_tags tags_;
 };
 
 /// For a rank that waits without MPI: a peer may be in a send to it that needs MPI's progress. Probes for messages of
@@ -159,8 +189,7 @@ inline void let_mpi_progress(MPI_Comm comm, int this_rank) {
   check_mpi(MPI_Comm_size(user, &size_), "MPI_Comm_size");
   int *most_tags = nullptr, found = 0;
   check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most_tags, &found), "MPI_Comm_get_attr");
-  // Others are for remarks and letters.
-  if (found) tags_ = std::bit_floor(static_cast<std::uint32_t>(*most_tags) + 1) / 8 - 1;
+  if (found) tags_ = mpi_tags(*most_tags);
 }
 
 [[gnu::cold]] COLLIGO_BODY mpi_wire::~mpi_wire() {
@@ -175,11 +204,11 @@ inline void let_mpi_progress(MPI_Comm comm, int this_rank) {
     return;
   }
   MPI_Get_count(&status, MPI_BYTE, &bytes);
-  if (bytes == 0 || (status.MPI_TAG & static_cast<int>(tags_ + 1)) != 0) return;
+  if (bytes == 0 || tags_.is_of_remark(status.MPI_TAG)) return;
   // A destructor can not throw. Who has sent it may have returned, or waits still.
   std::fprintf(stderr, "colligo: rank %d has never taken a message of %d bytes that rank %d has sent it in call number "
-               "%d of a communicator that ends now: did counts differ? COLLIGO_CHECK=1 compares them\n", rank_, bytes,
-               status.MPI_SOURCE, status.MPI_TAG & static_cast<int>(tags_));
+               "%u of a communicator that ends now: did counts differ? COLLIGO_CHECK=1 compares them\n", rank_, bytes,
+               status.MPI_SOURCE, tags_.number_of(status.MPI_TAG));
 }
 
 COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size_t out_bytes, int to, std::byte* in,
@@ -205,16 +234,20 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 }
 
 // Does not wait: a rank that is gone takes nothing more.
-[[gnu::cold]] COLLIGO_BODY void mpi_wire::send_empty(int to, std::uint32_t number, remark why) const {
-  static constexpr std::array remarks{remark::goes_on, remark::abort_message};   // stay until MPI has sent them
-  remark const* const says = why == remark::goes_on ? &remarks[0] : &remarks[1];
-  auto const send = [&](void const* from, int bytes, int tag) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Isend(from, bytes, MPI_BYTE, to, tag, comm_, &request), "MPI_Isend");
-    check_mpi(MPI_Request_free(&request), "MPI_Request_free");
-  };
-  send(nullptr, 0, tag_of(number));
-  send(says, 1, tag_of_remark(number));
+[[gnu::cold]] COLLIGO_BODY void mpi_wire::send_and_forget(void const* from, int bytes, int to, int tag) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Isend(from, bytes, MPI_BYTE, to, tag, comm_, &request), "MPI_Isend");
+  check_mpi(MPI_Request_free(&request), "MPI_Request_free");
+}
+[[gnu::cold]] COLLIGO_BODY void mpi_wire::send_empty(int to, std::uint32_t number, int tag) const {
+  static constexpr remark says = remark::goes_on;   // stays until MPI has sent it
+  send_and_forget(nullptr, 0, to, tag);
+  send_and_forget(&says, 1, to, tags_.of_remark(number));
+}
+[[gnu::cold]] COLLIGO_BODY void mpi_wire::send_abort(int to, std::uint32_t number) const {
+  static constexpr remark says = remark::abort_message;
+  for (int kind = 0; kind < tags_.kinds(); ++kind) send_and_forget(nullptr, 0, to, tags_.of(number, kind));
+  send_and_forget(&says, 1, to, tags_.of_remark(number));
 }
 [[gnu::cold]] COLLIGO_BODY mpi_wire::remark mpi_wire::receive_remark(MPI_Comm comm, int from, int tag) {
   remark why{};
@@ -244,7 +277,7 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
 [[gnu::cold]] COLLIGO_BODY void left_calls::forget_old(MPI_Comm comm, std::uint32_t number) noexcept {
   locked const turn(mutex_);
   for (std::size_t i = all().size(); i-- > 0;)
-    if (entry& left = all()[i]; left.comm == comm && number - left.number >= left.tags / 2)
+    if (entry& left = all()[i]; left.comm == comm && number - left.number >= left.tags.numbers() / 2)
       all().erase(&left), --count_;
 }
 
@@ -256,24 +289,32 @@ COLLIGO_BODY std::size_t mpi_wire::exchange_long(std::byte const* out, std::size
   if (left.others == 0) all().erase(&left), --count_;
 }
 
-// Remarks come last: what a rank has sent before it abandons the call is there by then.
-[[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop_messages() noexcept try {
-  int const letters = 2 * static_cast<int>(tags);
-  for (;;) {
+[[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop_from(int source) const {
+  for (int kind = 0; kind < tags.all_kinds();) {
+    int const tag = tags.of(number, kind);
     int there = 0, bytes = 0;
     MPI_Status status;
-    for (int const expected : {tag, tag | letters, tag | 2 * letters, tag_of_remark})
-      if (!there && (expected != tag_of_remark || others > 0))
-        check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, expected, comm, &there, &status), "MPI_Iprobe");
-    if (!there) return;
-    if (status.MPI_TAG == tag_of_remark) {
-      others -= mpi_wire::receive_remark(comm, status.MPI_SOURCE, tag_of_remark) == mpi_wire::remark::abort_message;
-      continue;
-    }
+    if (kind != tags.kinds()) check_mpi(MPI_Iprobe(source, tag, comm, &there, &status), "MPI_Iprobe");   // no remark
+    if (!there && ++kind) continue;
     check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
     small_vector<std::byte> nowhere(static_cast<std::size_t>(bytes));
-    check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm, MPI_STATUS_IGNORE),
-              "MPI_Recv");
+    check_mpi(MPI_Recv(nowhere.data(), bytes, MPI_BYTE, status.MPI_SOURCE, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+  }
+}
+
+// Remarks come last: what a rank has sent before it abandons the call is there by then.
+[[gnu::cold]] COLLIGO_BODY void left_calls::entry::drop_messages() noexcept try {
+  int there = 0;
+  MPI_Status status;
+  check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &there, &status), "MPI_Iprobe");
+  if (!there) return;
+  drop_from(MPI_ANY_SOURCE);
+  while (others > 0) {
+    int const tag = tags.of_remark(number);
+    check_mpi(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &there, &status), "MPI_Iprobe");
+    if (!there) return;
+    drop_from(status.MPI_SOURCE);
+    others -= mpi_wire::receive_remark(comm, status.MPI_SOURCE, tag) == mpi_wire::remark::abort_message;
   }
 } catch (std::exception const&) {   // later
 }
