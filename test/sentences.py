@@ -9,10 +9,10 @@ import sys
 
 most = 30
 root = pathlib.Path(__file__).resolve().parent.parent
-pages = ["README.md", ".github/*.md", ".packaging/*.md", "examples/*.md", "examples/guide/*.md", "include/colligo/*.md",
-         "include/colligo/decisions/*.md", "benchmarks/*.md", "benchmarks/*/README.md",
-         "benchmarks/gallery/[chp]*[ks].md", "benchmarks/model/*.md", "benchmarks/model/*/*.md",
-         "test/README.md", "test/faults/README.md"]
+pages = ["README.md", ".github/*.md", ".packaging/*.md", "examples/*.md", "examples/guide/*.md",
+         "examples/drop_in/*.md", "include/colligo/*.md", "include/colligo/decisions/*.md", "benchmarks/*.md",
+         "benchmarks/*/README.md", "benchmarks/gallery/[chp]*[ks].md", "benchmarks/model/*.md",
+         "benchmarks/model/*/*.md", "test/README.md", "test/faults/README.md"]
 
 
 def sentences(text):

@@ -188,10 +188,10 @@ def slow_on_two_ranks():
                        f"{', '.join(map(size_text, slow))} | {min(of_size.values()):.2f} |")
 
 
-def means_of_two_ranks(mpi, among=ten.names):
+def means_of_two_ranks(mpi, among=ten.names, form=".1f"):
     """"1.3 to 3.2", over the states of the machine."""
-    return span(geometric(c[name].values()) for (whose, _), c in ten.ratios(rows("collectives")).items()
-                if whose.startswith(mpi) for name in among)
+    return span((geometric(c[name].values()) for (whose, _), c in ten.ratios(rows("collectives")).items()
+                 if whose.startswith(mpi) for name in among), form)
 
 
 def said_on_pages():
