@@ -46,5 +46,5 @@ file(STRINGS ${ROOT}/include/colligo/CHANGELOG.md changes REGEX "^## [0-9]")
 list(GET changes 0 newest)
 if(NOT citation STREQUAL "version: ${VERSION}" OR NOT newest STREQUAL "## ${VERSION}" OR
    (said MATCHES "unpublished" AND NOT said MATCHES " version ${VERSION}, unpublished"))
-  message(FATAL_ERROR "the citation has \"${citation}\", the list of changes begins with \"${newest}\": not ${VERSION}")
+  message(FATAL_ERROR "the citation has \"${citation}\", or another version in its message; the list of changes begins with \"${newest}\": not ${VERSION}")
 endif()
