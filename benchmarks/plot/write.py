@@ -199,7 +199,8 @@ def said_on_pages():
     yield base / "results.md", of_two_ranks()
     yield base / "README.md", slow_on_two_ranks()
     yield base / "README.md", (means_of_two_ranks(mpi, ten.of_doubles) for mpi in ("Open MPI", "MPICH"))
-    yield base.parent / "README.md", [f"{means_of_two_ranks('Open MPI', ['all_reduce'])} times as fast as Open MPI"]
+    yield base.parent / "README.md", [f"all_reduce is {means_of_two_ranks('Open MPI', ['all_reduce'])} times as fast",
+                                      f"ten collectives {means_of_two_ranks('Open MPI', ten.of_doubles)} times"]
 
 
 def main():
