@@ -92,6 +92,6 @@ def draw_trees(plt, rows):
         axes.grid(alpha=0.3)
     panels[0][0].set_ylabel("time, simulated")
     legend_below(figure, panels[0][0])
-    figure.suptitle("all_reduce(double, sum) on SimGrid's two_level (3 us, 1.25 GB/s) and wan (50 us, 12.5 MB/s), "
-                    "ranks dealt out cyclically", fontsize=10)
+    figure.suptitle("all_reduce(double, sum), ranks dealt out cyclically, on SimGrid's two_level (3 us, 1.25 GB/s "
+                    "between hosts)\nand wan (50 us within, 30 ms between the clusters, 12.5 MB/s)", fontsize=10)
     return figure
