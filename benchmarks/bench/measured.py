@@ -28,6 +28,13 @@ OTHERS = ["mpi", "boost_mpi", "automatic"]   # no algorithms of their own
 MPIRUN = "mpirun.openmpi" if shutil.which("mpirun.openmpi") else "mpirun"
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
+
+def mpirun_for(ranks):
+    """Ranks yield only where they share cores: else that slows Open MPI down."""
+    shares_cores = ranks > len(os.sched_getaffinity(0))
+    return f"{MPIRUN} --oversubscribe --mca mpi_yield_when_idle 1 -n" if shares_cores else f"{MPIRUN} -n"
+
+
 # What is asked in one launch.
 Question = collections.namedtuple("Question", "collective type op ranks inputs")
 
@@ -104,7 +111,8 @@ class Launches:
         first = launch == FIRST_LOOK
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "one.csv")
-            command = [*shlex.split(o.mpirun), str(question.ranks), o.compare, "--collective", question.collective,
+            mpirun = shlex.split(o.mpirun or mpirun_for(question.ranks))
+            command = [*mpirun, str(question.ranks), o.compare, "--collective", question.collective,
                        "--inputs", question.inputs, "--algorithms", ",".join(algorithms) if algorithms else "all",
                        "--bytes", ",".join(map(str, sizes)),
                        "--repeats", str(min(3, o.repeats) if first else o.repeats), "--csv", path]
@@ -225,8 +233,8 @@ def add_options(parser, csv_file):
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     parser.add_argument("--compare", default=os.path.join(root, "build/gcc/benchmarks/compare"), metavar="PROGRAM")
     parser.add_argument("--mpirun", metavar="COMMAND",
-                        default=f"{MPIRUN} --oversubscribe --mca mpi_yield_when_idle 1 -n",
-                        help="the number of ranks is put behind it (default: %(default)s)")
+                        help="the number of ranks is put behind it (default: %s, where ranks share cores %s)" %
+                             (mpirun_for(1), mpirun_for(sys.maxsize)))
     parser.add_argument("--ranks", default="2,4", help="numbers of ranks (default: %(default)s)")
     parser.add_argument("--bytes", default="8:8388608",
                         help="A:B for A, 4 A ... up to B, or A,B,C (default: %(default)s)")

@@ -93,17 +93,18 @@ def prices(quick, machine, ranks, sizes, algorithms, **more):
     return rows_of(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
-# The program that compares, how it is run, and on how many ranks: those of MPICH spin, so they are no more than cores.
-libraries = [("compare", ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"], [2, 4, 8]),
-             ("compare_mpich", ["mpirun.mpich"], [2])]
+# The program that compares, its launcher, and on how many ranks: those of MPICH spin, so they are no more than cores.
+libraries = [("compare", "mpirun.openmpi", [2, 4, 8]), ("compare_mpich", "mpirun.mpich", [2])]
 
 
-def compared(words):
-    """The rows of a real run of compare."""
+def compared(launcher, ranks, program, *words):
+    """The rows of a real run of compare. Ranks yield only where they share cores: else that slows Open MPI down."""
+    shared = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"] if ranks > len(os.sched_getaffinity(0)) else []
     path = root / f"build/figures-{os.getpid()}.csv"
     env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     env.pop("COLLIGO_BUILD", None)   # the library would say that it does not know the variable
-    subprocess.run(["timeout", "600", *words, "--csv", str(path)], env=env, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["timeout", "600", launcher, *shared, "-n", str(ranks), str(program), *words, "--csv", str(path)],
+                   env=env, check=True, stdout=subprocess.DEVNULL)
     rows = rows_of(path.read_text())
     path.unlink()
     return rows

@@ -24,9 +24,9 @@ def collectives(quick):
     def one_run(run, number, program):
         asks = ["--algorithms", "mpi,automatic", "--bytes", "8:4096" if quick else "8:8388608"]
         return [{"collective": row["collective"] + what, **{c: row[c] for c in columns}, "run": str(number)}
-                for asked, what in questions for row in compared([run, "-n", "2", str(program), *asked.split(), *asks])]
+                for asked, what in questions for row in compared(run, 2, program, *asked.split(), *asks)]
 
-    programs = [(run, compiled(target, quick)) for target, (run, *_), _ in libraries]
+    programs = [(run, compiled(target, quick)) for target, run, _ in libraries]
     return gathered("collectives", quick, [
         (f"{run}, run {number}", lambda run=run, number=number, program=program: one_run(run, number, program))
         for number in range(1, 2 if quick else runs + 1) for run, program in programs if program])

@@ -11,10 +11,10 @@ def maxloc(quick):
             continue
         for p in [2] if quick else ranks:
             for kind in (["located", "maxloc"], ["double", "sum"]):
-                jobs.append((f"{run[0]}, p = {p}, {kind[1]}", lambda run=run, p=p, kind=kind, program=program: compared(
-                    [*run, "-n", str(p), str(program), "--type", kind[0], "--op", kind[1], "--repeats",
-                     "2" if quick else "7", "--bytes", "16:4096" if quick else "16:4194304", "--algorithms",
-                     "mpi,automatic,recursive_doubling,binary_tree,ring,halving_doubling,binary_blocks"])))
+                jobs.append((f"{run}, p = {p}, {kind[1]}", lambda run=run, p=p, kind=kind, program=program: compared(
+                    run, p, program, "--type", kind[0], "--op", kind[1], "--repeats", "2" if quick else "7", "--bytes",
+                    "16:4096" if quick else "16:4194304", "--algorithms",
+                    "mpi,automatic,recursive_doubling,binary_tree,ring,halving_doubling,binary_blocks")))
     return gathered("maxloc", quick, jobs)
 
 
