@@ -178,6 +178,17 @@ def of_two_ranks():
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 
+def times_of_two_ranks():
+    """Of all_reduces, MPI's and Colligo's: geometric means of the runs' medians, as benchmarks/results.md has them."""
+    for mpi, state in ten.ratios(rows("collectives")):
+        def mean_us(algorithm, size, mpi=mpi, state=state):
+            us = geometric(float(r["median_us"]) for r in of("collectives", collective="all_reduce", mpi=mpi,
+                                                             state=state, algorithm=algorithm, bytes=size))
+            return f"{us:.0f}" if us >= 100 else f"{us:.2f}"
+        cells = (f"{mean_us('mpi', size)} / {mean_us('automatic', size)}" for size in (8, 8 * KiB, 8 * MiB))
+        yield f"| {mpi}, {state} | " + " | ".join(cells) + " |"
+
+
 def slow_on_two_ranks():
     """Rows of benchmarks/README.md: where collectives.csv has ratios below 1."""
     for (mpi, state), of_name in ten.ratios(rows("collectives")).items():
@@ -200,6 +211,7 @@ def said_on_pages():
               for name in ten.of_doubles for ratio in of_name[name].values()]
     slow = sum(ratio < 0.995 for ratio in points)
     yield base / "results.md", of_two_ranks()
+    yield base / "results.md", times_of_two_ranks()
     yield base / "README.md", slow_on_two_ranks()
     yield base / "README.md", (means_of_two_ranks(mpi, ten.of_doubles) for mpi in ("Open MPI", "MPICH"))
     yield base.parent / "README.md", [f"all_reduce is {means_of_two_ranks('Open MPI', ['all_reduce'])} times as fast",
