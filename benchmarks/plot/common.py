@@ -11,6 +11,8 @@ import sys
 import time
 
 root = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(root / "benchmarks/bench"))
+import measured  # noqa: E402
 build = pathlib.Path(os.environ.get("COLLIGO_BUILD", root / "build/gcc"))
 # us, ns/B, ns/B. The papers print no alpha, beta or gamma (gallery/assumed.csv). 330 MB/s and 12 us are those
 # of a T3E's MPI, rounded; that it combines 1 GB/s is assumed.
@@ -98,13 +100,12 @@ libraries = [("compare", "mpirun.openmpi", [2, 4, 8]), ("compare_mpich", "mpirun
 
 
 def compared(launcher, ranks, program, *words):
-    """The rows of a real run of compare. Ranks yield only where they share cores: else that slows Open MPI down."""
-    shared = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"] if ranks > len(os.sched_getaffinity(0)) else []
+    """The rows of a real run of compare."""
     path = root / f"build/figures-{os.getpid()}.csv"
-    env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    env = {**os.environ, **measured.AS_ROOT}
     env.pop("COLLIGO_BUILD", None)   # the library would say that it does not know the variable
-    subprocess.run(["timeout", "600", launcher, *shared, "-n", str(ranks), str(program), *words, "--csv", str(path)],
-                   env=env, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["timeout", "600", *measured.mpirun_for(ranks, launcher).split(), str(ranks), str(program), *words,
+                    "--csv", str(path)], env=env, check=True, stdout=subprocess.DEVNULL)
     rows = rows_of(path.read_text())
     path.unlink()
     return rows

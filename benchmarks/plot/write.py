@@ -169,18 +169,26 @@ def wrapped(text):
     return re.sub(r"(?m)^- [^\n]+\n(?:  \S[^\n]*\n)*|(?:^(?![ |#<!-])[^\n]+\n)+", wrap, text)
 
 
+@functools.cache
+def two_ranks():
+    return ten.ratios(rows("collectives"))
+
+
+def is_slow(ratio):
+    return ratio < 0.995
+
+
 def of_two_ranks():
     """The table of collectives.csv, as benchmarks/results.md has it."""
-    columns = ten.ratios(rows("collectives"))
-    yield "| p = 2 | " + " | ".join(f"{mpi}, {state}" for mpi, state in columns) + " |"
+    yield "| p = 2 | " + " | ".join(f"{mpi}, {state}" for mpi, state in two_ranks()) + " |"
     for name in ten.names:
-        cells = (f"{geometric(c[name].values()):.2f} ({min(c[name].values()):.2f})" for c in columns.values())
+        cells = (f"{geometric(c[name].values()):.2f} ({min(c[name].values()):.2f})" for c in two_ranks().values())
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 
 def times_of_two_ranks():
     """Of all_reduces, MPI's and Colligo's: geometric means of the runs' medians, as benchmarks/results.md has them."""
-    for mpi, state in ten.ratios(rows("collectives")):
+    for mpi, state in two_ranks():
         def mean_us(algorithm, size, mpi=mpi, state=state):
             us = geometric(float(r["median_us"]) for r in of("collectives", collective="all_reduce", mpi=mpi,
                                                              state=state, algorithm=algorithm, bytes=size))
@@ -191,9 +199,9 @@ def times_of_two_ranks():
 
 def slow_on_two_ranks():
     """Rows of benchmarks/README.md: where collectives.csv has ratios below 1."""
-    for (mpi, state), of_name in ten.ratios(rows("collectives")).items():
+    for (mpi, state), of_name in two_ranks().items():
         for name, of_size in of_name.items():
-            slow = [size for size, ratio in of_size.items() if ratio < 0.995]
+            slow = [size for size, ratio in of_size.items() if is_slow(ratio)]
             if slow:
                 yield (f"| 2 | EPYC 4th gen., {state} | {mpi.rpartition(' ')[0]} | {name} | "
                        f"{', '.join(map(size_text, slow))} | {min(of_size.values()):.2f} |")
@@ -201,15 +209,15 @@ def slow_on_two_ranks():
 
 def means_of_two_ranks(mpi, among=ten.names, form=".1f"):
     """"1.3 to 3.2", over the states of the machine."""
-    return span((geometric(c[name].values()) for (whose, _), c in ten.ratios(rows("collectives")).items()
+    return span((geometric(c[name].values()) for (whose, _), c in two_ranks().items()
                  if whose.startswith(mpi) for name in among), form)
 
 
 def said_on_pages():
     base = here.parent
-    points = [ratio for (mpi, _), of_name in ten.ratios(rows("collectives")).items() if mpi.startswith("Open MPI")
+    points = [ratio for (mpi, _), of_name in two_ranks().items() if mpi.startswith("Open MPI")
               for name in ten.of_doubles for ratio in of_name[name].values()]
-    slow = sum(ratio < 0.995 for ratio in points)
+    slow = sum(map(is_slow, points))
     yield base / "results.md", of_two_ranks()
     yield base / "results.md", times_of_two_ranks()
     yield base / "README.md", slow_on_two_ranks()
